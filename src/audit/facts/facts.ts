@@ -277,7 +277,7 @@ export class Facts {
   }
 
   /** Calls that may go to a function of the tree of which this is known; whether one does, `callee` says. */
-  callsTo(fact: "loose" | "keeps" | "copies" | "uncleared" | "loads"): readonly Call[] {
+  callsTo(fact: "loose" | "keeps" | "copies" | "uncleared" | "loads" | "wide"): readonly Call[] {
     const words = wordsOf(this.project)[fact];
     // The call of an instance is written with a name of its own.
     return words.has("forward")
@@ -517,35 +517,39 @@ export function ownUpdate(node: Node, facts: Facts, turn: Node | null = facts.st
   return false;
 }
 
-type Words = Readonly<
-  Record<
-    "loose" | "keeps" | "copies" | "reduces" | "runs" | "losses" | "collates" | "uncleared" | "loads",
-    ReadonlySet<string>
-  >
->;
+/** What is known of a few functions of a tree, and asked of every file: those that take a step, or keep what they are given. */
+const TOLD = [
+  "loose",
+  "keeps",
+  "copies",
+  "reduces",
+  "runs",
+  "losses",
+  "collates",
+  "uncleared",
+  "loads",
+  "wide",
+] as const;
+
+type Words = Readonly<Record<(typeof TOLD)[number], ReadonlySet<string>>>;
 
 const words = new WeakMap<ProjectFacts, Words>();
 
-/** The last words of the functions that take a step, or keep what they are given: few, and asked of every file. */
+/** The last words of the functions of which each is known. */
 function wordsOf(project: ProjectFacts): Words {
   let found = words.get(project);
   if (!found) {
-    const [loose, keeps] = [new Set<string>(), new Set<string>()];
-    const [copies, reduces, runs] = [new Set<string>(), new Set<string>(), new Set<string>()];
-    const [collates, losses, uncleared] = [new Set<string>(), new Set<string>(), new Set<string>()];
-    const loads = new Set<string>();
-    for (const [name, facts] of project.functions) {
-      if (facts.loose) loose.add(last(name));
-      if (facts.keeps) keeps.add(last(name));
-      if (facts.copies) copies.add(last(name));
-      if (facts.reduces) reduces.add(last(name));
-      if (facts.runs) runs.add(last(name));
-      if (facts.losses) losses.add(last(name));
-      if (facts.collates) collates.add(last(name));
-      if (facts.uncleared) uncleared.add(last(name));
-      if (facts.loads) loads.add(last(name));
-    }
-    words.set(project, (found = { loose, keeps, copies, reduces, runs, collates, losses, uncleared, loads }));
+    const sets = Object.fromEntries(TOLD.map((fact) => [fact, new Set<string>()])) as Record<
+      (typeof TOLD)[number],
+      Set<string>
+    >;
+    for (const [name, facts] of project.functions)
+      for (const fact of TOLD) {
+        const told = facts[fact];
+        // Of all that it hands back "wide" says "".
+        if (told || told === "") sets[fact].add(last(name));
+      }
+    words.set(project, (found = sets));
   }
   return found;
 }

@@ -120,10 +120,12 @@ function* sentByHelper(facts: Facts): Generator<Finding> {
 
 /** `keep_mask(x.shape).cuda()`, of a function that makes a tensor of an array of float64, as it is. */
 function* madeByHelper(facts: Facts): Generator<Finding> {
+  const makers = new Set(facts.callsTo("wide"));
+  if (makers.size === 0) return;
   for (const call of facts.file.callsNamed("to", "cuda")) {
     if (call.func.kind !== "Attribute" || facts.file.dotted(call.func) !== null) continue;
     if (call.func.attr === "to" && !isOnlySent(call, facts)) continue;
-    const made = helperOf(call.func.value, facts);
+    const made = helperOf(call.func.value, makers, facts);
     if (made)
       yield {
         at: call,
@@ -139,11 +141,11 @@ function* madeByHelper(facts: Facts): Generator<Finding> {
 }
 
 /** The call of a function of the tree that gave what is sent, which has float64 in that place. */
-function helperOf(expr: Expr, facts: Facts): Call | null {
+function helperOf(expr: Expr, makers: ReadonlySet<Call>, facts: Facts): Call | null {
   const [one, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
   const handed = one?.how === "unpack" && more.length === 0 ? one : null;
   const made = handed ? handed.value : factory(expr, facts, 0);
-  const wide = made?.kind === "Call" ? (facts.callee(made)?.wide ?? null) : null;
+  const wide = made?.kind === "Call" && makers.has(made) ? (facts.callee(made)?.wide ?? null) : null;
   if (made?.kind !== "Call" || wide === null) return null;
   return (handed ? wide.split(",").includes(String(handed.index)) : wide === "") ? made : null;
 }

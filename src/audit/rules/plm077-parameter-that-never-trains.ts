@@ -76,7 +76,7 @@ export const rule: Rule = {
           message: `\`${last(name)}\` makes a module in every forward: it is allocated each time and never trained`,
         };
     }
-    for (const statement of file.all("Assign"))
+    for (const statement of file.mentions("requires_grad") ? file.all("Assign") : [])
       for (const target of targetsOf(statement)) {
         if (target.attr === "requires_grad_") {
           if (statement.value.kind === "Const") yield { at: statement, message: REPLACED };
