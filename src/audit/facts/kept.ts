@@ -254,13 +254,16 @@ function outlives(one: Candidate, facts: Facts): Keep[] {
     const loop = loopsAround(one.at)[0] ?? null;
     const found = file.scopes.lookup(one.root);
     if (!found) return [];
+    const reaching = file.scopes.reaching(one.root);
     const begins = found.definitions.filter(
       (other) =>
         other.how !== "augment" &&
         !contains(one.at, other.node) &&
         !isReset(other, loop) &&
         !isRescaled(other) &&
-        !isFirst(other, one.at),
+        !isFirst(other, one.at) &&
+        // `losses = sum(losses) / n`, shown, and begun anew below: nothing is put into what that was.
+        !(loop && contains(loop, other.node) && other.how === "assign" && !reaching.includes(other)),
     );
     const outside = found.scope.node !== file.scopes.scopeOf(one.root).node;
     // A global or a closure's variable that a hot function fills, or a loop of it.

@@ -1,9 +1,11 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
 import { blockOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { given } from "../facts/arguments.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
+import { handedIn } from "../facts/handed-in.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
@@ -130,13 +132,37 @@ function isScaler(expr: Expr, facts: Facts): boolean {
     .filter(({ how, value }) => how === "param" || value?.kind !== "Const" || value.value !== null);
   if (made.length === 0) return false;
   return made.every(
-    ({ how, value }) =>
-      (how === "param" && expr.id.endsWith("scaler")) ||
-      (value?.kind === "Attribute" && value.attr.endsWith("scaler")) ||
+    (one) =>
+      (one.how === "param" && (expr.id.endsWith("scaler") || isHandedScaler(one, facts))) ||
+      (one.value?.kind === "Attribute" && one.value.attr.endsWith("scaler")) ||
       // `state["scaler"]`
-      (value?.kind === "Subscript" &&
-        value.index.kind === "Str" &&
-        (value.index.value ?? "").endsWith("scaler")) ||
-      (value?.kind === "Call" && (facts.file.dotted(value.func) ?? "").endsWith("GradScaler")),
+      (one.value?.kind === "Subscript" &&
+        one.value.index.kind === "Str" &&
+        (one.value.index.value ?? "").endsWith("scaler")) ||
+      isMadeScaler(one, facts),
   );
+}
+
+/** A parameter of whatever name: the calls in this file give a `GradScaler()` for it; without any, it scales what is differentiated. */
+function isHandedScaler(param: Definition, facts: Facts): boolean {
+  const { file } = facts;
+  const handed = handedIn(param, file, true);
+  if (handed.length === 0)
+    return file.callsNamed("scale").some(({ func, parent }) => {
+      const of = func.kind === "Attribute" && func.value.kind === "Name" ? func.value : null;
+      return (
+        of?.id === param.name &&
+        parent?.kind === "Attribute" &&
+        parent.attr === "backward" &&
+        file.scopes.reaching(of).includes(param)
+      );
+    });
+  return handed.every((given) => {
+    const made = given.kind === "Name" ? file.scopes.reaching(given) : [];
+    return made.length > 0 && made.every((one) => isMadeScaler(one, facts));
+  });
+}
+
+function isMadeScaler({ value }: Definition, { file }: Facts): boolean {
+  return value?.kind === "Call" && (file.dotted(value.func) ?? "").endsWith("GradScaler");
 }

@@ -106,7 +106,7 @@ function* elsewhere(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const call of facts.callsTo("copies")) {
     const callee = facts.callee(call);
-    if (!callee?.copies || callTarget(call, file)!.startsWith(`${file.module}.`)) continue;
+    if (!callee?.copies || callTarget(call, file)?.startsWith(`${file.module}.`)) continue;
     const shift = callee.params[0] === "self" ? 1 : 0;
     const given = callee.params.flatMap((param, at) =>
       callee.copies!.includes(param)
