@@ -109,6 +109,7 @@ const FILES = [
   "labels-97.jsonl",
   "labels-98.jsonl",
   "labels-99.jsonl",
+  "labels-100.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
