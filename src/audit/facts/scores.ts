@@ -24,7 +24,7 @@ export function isLarge(expr: Expr, facts: Facts): boolean {
 }
 
 /** `q @ k.transpose(-2, -1)` of an attention that is written out: of length × length, each of the two. */
-export function isScores(expr: Expr, facts: Facts): boolean {
+function isScores(expr: Expr, facts: Facts): boolean {
   return (
     (expr.kind === "Call" || (expr.kind === "Binary" && expr.op === "@")) &&
     facts.once(attentions).some(({ products }) => products.includes(expr))
