@@ -1,6 +1,6 @@
 import { keyword, positional } from "../../python/file.ts";
-import { classOf, functionOf, walk } from "../../python/nodes.ts";
-import type { Arg, Call, ClassDef, Expr, FunctionDef, Lambda } from "../../python/tree.ts";
+import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
+import type { Arg, Call, ClassDef, Expr, FunctionDef, Lambda, Name } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { COLLATE_KEYWORDS, isIndexed } from "../facts/worker-data.ts";
@@ -34,10 +34,12 @@ export const rule: Rule = {
       "LongTensor",
       ...FACTORIES,
     )) {
+      // What sends nothing, which is most of it, is cheap to leave out.
+      if (!sends(call, facts)) continue;
       const collated = mayCollate && isCollatedElsewhere(call, facts);
-      if ((!loads && !collated) || !sends(call, facts)) continue;
+      if (!loads && !collated) continue;
       const certain = collated || isInLoader(call, facts);
-      const fn = collatorOf(functionOf(call), facts);
+      const fn = collatorOf(runnerOf(call, facts), facts);
       const cls = fn?.kind === "FunctionDef" && fn.name === "__getitem__" ? classOf(fn) : null;
       if (certain || (fn?.kind === "FunctionDef" && isCollate(fn)) || (cls && isIndexed(cls, facts.file)))
         yield {
@@ -48,6 +50,36 @@ export const rule: Rule = {
     }
   },
 };
+
+/** The function around a call; of a helper that is defined in another one and called by it alone, that one: `def fn(rows): def pad(row): …`. */
+function runnerOf(call: Call, facts: Facts): FunctionDef | Lambda | null {
+  let fn = functionOf(call);
+  while (fn?.kind === "FunctionDef" && fn.parent?.kind === "FunctionDef") {
+    const [helper, around] = [fn, fn.parent];
+    const uses = usesWithin(helper, around, facts);
+    if (uses.length === 0 || !uses.every(isCalled)) break;
+    fn = around;
+  }
+  return fn;
+}
+
+/** Where the function around it reads the name of a helper. */
+function usesWithin(helper: FunctionDef, around: FunctionDef, { file }: Facts): readonly Name[] {
+  return file
+    .all("Name")
+    .filter(
+      (name) =>
+        name.id === helper.name &&
+        contains(around, name) &&
+        !contains(helper, name) &&
+        file.scopes.reaching(name).some(({ node }) => node === helper),
+    );
+}
+
+/** `pad(row)`, and not `return pad` or `register(pad)`. */
+function isCalled(name: Name): boolean {
+  return name.parent?.kind === "Call" && name.parent.func === name;
+}
 
 /** Of a function or method of this file that only one that collates calls, that one. */
 function collatorOf(fn: FunctionDef | Lambda | null, { file }: Facts): FunctionDef | Lambda | null {
@@ -77,9 +109,9 @@ function isHandedBack({ name, parent }: FunctionDef): boolean {
 
 /** In a function that a loader of another file collates with, or in the one that such a function hands back. */
 function isCollatedElsewhere(call: Call, facts: Facts): boolean {
-  const fn = functionOf(call);
+  const fn = runnerOf(call, facts);
   if (fn?.kind !== "FunctionDef") return false;
-  return isHandedBack(fn) ? facts.functionFacts(fn).collates : facts.functionFacts(call).collates;
+  return isHandedBack(fn) ? facts.functionFacts(fn).collates : facts.functionFacts(fn.body[0]!).collates;
 }
 
 /** `__call__` of what is named for putting batches together, whoever makes one and hands it to a loader. */
@@ -151,7 +183,7 @@ function handsOutBatches(fn: FunctionDef, facts: Facts): boolean {
 }
 
 function isInLoader(call: Call, facts: Facts): boolean {
-  let fn = functionOf(call);
+  let fn = runnerOf(call, facts);
   if (
     fn?.kind === "Lambda" &&
     fn.parent?.kind === "Arg" &&

@@ -1,7 +1,7 @@
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr, Name, Node } from "../../python/tree.ts";
+import type { Call, Expr, Name, Node, NodeOf } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { validationStep } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -33,7 +33,7 @@ function* grown(facts: Facts): Generator<Finding> {
   for (const value of file.callsNamed("cat", "concat", "concatenate", "hstack", "vstack")) {
     const { parent } = value;
     const statement =
-      (parent?.kind === "IfExp" && parent.orelse === value) || parent?.kind === "Tuple"
+      (parent?.kind === "IfExp" && parent.test !== value) || parent?.kind === "Tuple"
         ? parent.parent
         : parent;
     if (statement?.kind !== "Assign") continue;
@@ -105,7 +105,12 @@ function* grown(facts: Facts): Generator<Finding> {
           one.node.start < statement.start &&
           !isOtherBranch(one.node, statement),
       ) ||
-      !before.some((one) => !contains(loop, one.node) || isBegunFirst(one.node, statement, loop, facts)) ||
+      !before.some(
+        (one) =>
+          !contains(loop, one.node) ||
+          isBegunFirst(one.node, statement, loop, facts) ||
+          isBegunInPlace(value, loop, file),
+      ) ||
       before.some((one) => one.how === "param")
     )
       continue;
@@ -185,9 +190,22 @@ function joins(call: Call, attribute: string): boolean {
 /** `if i == 0: all = part`, `else: all = cat(…)`: the first turn begins it. */
 function isBegunFirst(before: Node, statement: Node, loop: Loop, { file }: Facts): boolean {
   const test = isOtherBranch(before, statement) ? testAround(before, statement) : null;
-  if (test?.kind !== "Compare" || test.left.kind !== "Name") return false;
+  return test !== null && isOfTurn(test, loop, file);
+}
+
+/** `i == 0`, `i > 0`, where the loop counts `i`. */
+function isOfTurn(test: Expr, loop: Loop, file: PythonFile): test is NodeOf<"Compare"> {
+  if (test.kind !== "Compare" || test.left.kind !== "Name") return false;
   const [right] = test.rights;
   return right?.kind === "Num" && right.text === "0" && isBoundBy(loop, test.left, file);
+}
+
+/** `all = part if i == 0 else cat([all, part])`, or the other way round: the first turn begins it in the same statement. */
+function isBegunInPlace(cat: Call, loop: Loop, file: PythonFile): boolean {
+  const { parent } = cat;
+  if (parent?.kind !== "IfExp" || !isOfTurn(parent.test, loop, file)) return false;
+  const [op] = parent.test.ops;
+  return parent.orelse === cat ? op === "==" : op === ">" || op === "!=";
 }
 
 /** The test that decides between the two. */
