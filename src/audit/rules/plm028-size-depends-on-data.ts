@@ -1,4 +1,5 @@
 import { isNone, keyword } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Node, NodeOf, Stmt } from "../../python/tree.ts";
@@ -54,7 +55,7 @@ export const rule: Rule = {
       // Repeating by a plain number has a known size.
       const repeats = call.args[name?.startsWith("torch.") === true ? 1 : 0]?.value;
       if (short === "repeat_interleave" && !(repeats && isCounts(repeats, facts))) continue;
-      if (facts.everyStep(whereThereAreAny(call)))
+      if (facts.everyStep(whereThereAreAny(call, facts)))
         yield {
           at: call,
           message: `How large \`${short}\` comes out is known to the device only: the host waits for it on every step`,
@@ -66,7 +67,7 @@ export const rule: Rule = {
         call.args.length === 1 &&
         (facts.onAccelerator(call.args[0]!.value) ||
           (facts.accelerator && facts.value(call.args[0]!.value).device === "unknown")) &&
-        facts.everyStep(whereThereAreAny(call))
+        facts.everyStep(whereThereAreAny(call, facts))
       )
         yield {
           at: call,
@@ -83,7 +84,7 @@ export const rule: Rule = {
           isHandedTensor(subscript.value, facts) ||
           isUsedInStep(subscript, facts)
         ) ||
-        !facts.everyStep(whereThereAreAny(subscript))
+        !facts.everyStep(whereThereAreAny(subscript, facts))
       )
         continue;
       const parent = subscript.parent;
@@ -103,14 +104,42 @@ export const rule: Rule = {
   },
 };
 
-/** The test `if valid.any():`, `if mask.sum() > 0:` around a node, or the node itself: hardly ever is there a batch without any. */
-function whereThereAreAny(node: Expr): Node {
+/**
+ * The test `if valid.any():`, `if mask.sum() > 0:` around a node, or the node itself: hardly ever is there a batch without any.
+ * So with `if "fine" in made:`: what is handed in has the same entries on every step.
+ */
+function whereThereAreAny(node: Expr, { file }: Facts): Node {
   let found: Node = node;
   for (let at: Node | null = statementOf(node); at?.parent?.kind === "If"; at = at.parent) {
-    if (!at.parent.body.includes(at as Stmt) || !asksForAny(at.parent.test)) break;
+    const { body, test } = at.parent;
+    if (!body.includes(at as Stmt) || !(asksForAny(test) || asksForEntry(test, file))) break;
     found = at.parent;
   }
   return found;
+}
+
+/** `"fine" in made`, of a parameter from which that entry is read. */
+function asksForEntry(test: Expr, file: PythonFile): boolean {
+  if (test.kind !== "Compare" || test.ops.length !== 1 || test.ops[0] !== "in" || test.left.kind !== "Str")
+    return false;
+  const [entries] = test.rights;
+  const key = file.textOf(test.left);
+  const definitions = entries?.kind === "Name" ? file.scopes.reaching(entries) : [];
+  return (
+    definitions.length > 0 &&
+    definitions.every(
+      (one) =>
+        isHandedIn(one) &&
+        file.scopes
+          .uses(one)
+          .some(
+            ({ parent, start }) =>
+              parent?.kind === "Subscript" &&
+              parent.value.start === start &&
+              file.textOf(parent.index) === key,
+          ),
+    )
+  );
 }
 
 function asksForAny(test: Expr): boolean {
@@ -264,6 +293,17 @@ function isCut(index: Expr): boolean {
   );
 }
 
+/** `losses[~padded]` of what is handed in: numbers that pick from a tensor are not turned round, truths are. */
+function isTurnedRound(expr: Expr, picked: NodeOf<"Subscript">, facts: Facts): boolean {
+  if (expr.kind !== "Name" || facts.value(picked.value).what !== "tensor") return false;
+  const definitions = facts.file.scopes.reaching(expr);
+  return (
+    definitions.length > 0 &&
+    definitions.every(isHandedIn) &&
+    /^(?:unknown|tensor)$/.test(facts.value(expr).what)
+  );
+}
+
 /** A tensor of booleans: a comparison, or one combined with others, directly or through a name. `picked`: what it picks. */
 function isMask(expr: Expr, picked: NodeOf<"Subscript">, facts: Facts, depth = 0): boolean {
   if (depth > 5) return false;
@@ -272,7 +312,8 @@ function isMask(expr: Expr, picked: NodeOf<"Subscript">, facts: Facts, depth = 0
     return facts.value(expr).what === "tensor" || isUnknownTest(expr, picked, facts);
   if (expr.kind === "Binary" && (expr.op === "&" || expr.op === "|"))
     return again(expr.left) && again(expr.right);
-  if (expr.kind === "Unary" && expr.op === "~") return again(expr.operand);
+  if (expr.kind === "Unary" && expr.op === "~")
+    return again(expr.operand) || isTurnedRound(expr.operand, picked, facts);
   if (expr.kind === "Call") {
     const name = facts.file.dotted(expr.func);
     const short =
