@@ -1,6 +1,6 @@
 import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, walk } from "../../python/nodes.ts";
+import { contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Assign, Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -8,6 +8,7 @@ import { handedIn } from "../facts/handed-in.ts";
 import { givenToWorkers, isIndexed, sharedClasses } from "../facts/worker-data.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
+import { PLAIN_ATTRIBUTES } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 import { isFilledWithObjects, isObject, isObjects } from "../facts/python-objects.ts";
@@ -124,18 +125,65 @@ function isOnlyOne(cls: ClassDef, facts: Facts): boolean {
 function handedObjects(cls: ClassDef, instances: readonly Call[], facts: Facts): Node | null {
   const init = methodsOf(cls).find((method) => method.name === "__init__");
   if (!init) return null;
-  for (const call of instances)
+  // Where the loader is another file's, those that this one makes.
+  const made =
+    instances.length > 0
+      ? instances
+      : facts.file
+          .callsNamed(cls.name)
+          .filter(({ func }) => facts.file.dotted(func) === facts.file.qualified(cls));
+  for (const call of made)
     for (const [at, { name, star, value }] of call.args.entries()) {
       const param = name ?? init.params[at + 1]?.name;
-      const kept = [...attributesOf(cls, facts.file).values()].some(({ writes }) =>
+      const kept = [...attributesOf(cls, facts.file)].flatMap(([attribute, { writes }]) =>
         writes.some(({ value: stored }) => {
           const whole = stored && wholeOf(stored);
           return whole?.kind === "Name" && whole.id === param;
-        }),
+        })
+          ? [attribute]
+          : [],
       );
-      if (star === 0 && kept && isObjects(value, facts)) return value;
+      if (star !== 0 || kept.length === 0) continue;
+      if (isObjects(value, facts) || (isFromPool(value, facts) && hasFields(kept, cls, facts))) return value;
     }
   return null;
+}
+
+/** `pool.map(parse, lines)`, also through a name or as `list(pool.imap(parse, lines))`: a list of what other processes sent back. */
+function isFromPool(expr: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  const value = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  if (value?.kind !== "Call") return false;
+  const [first] = value.args;
+  if (/^(?:builtins\.list|tqdm\.(?:\w+\.)*tqdm)$/.test(file.dotted(value.func) ?? ""))
+    return first !== undefined && isFromPool(first.value, facts);
+  if (value.func.kind !== "Attribute" || !/^(?:star)?map$|^imap$/.test(value.func.attr)) return false;
+  const pool = value.func.value;
+  const [by] = pool.kind === "Name" ? file.scopes.reaching(pool) : [];
+  return (
+    value.args.length > 1 &&
+    (/^(?:\w+_)?(?:pool|executor)$/.test(lastWord(pool)) ||
+      (by?.value?.kind === "Call" && /(?:Pool|PoolExecutor)$/.test(file.dotted(by.value.func) ?? "")))
+  );
+}
+
+/** `one = self.rows[at]`, and then `one.ids`: each of what is kept is an object with fields, and neither a tensor nor an array. */
+function hasFields(kept: readonly string[], cls: ClassDef, { file }: Facts): boolean {
+  const isOne = (expr: Expr | null): boolean =>
+    expr?.kind === "Subscript" &&
+    expr.index.kind !== "Slice" &&
+    expr.index.kind !== "Str" &&
+    kept.includes(selfAttribute(expr.value) ?? "");
+  return file
+    .all("Attribute")
+    .some(
+      ({ attr, value, parent, start }) =>
+        contains(cls, value) &&
+        !PLAIN_ATTRIBUTES.has(attr) &&
+        !/^(?:T|mT|data|size|real|imag|values?|index)$/.test(attr) &&
+        !(parent?.kind === "Call" && parent.func.start === start) &&
+        isOne(value.kind === "Name" ? file.scopes.onlyValue(value) : value),
+    );
 }
 
 /** What `records[rank::ranks]` is a part of. */
