@@ -1,16 +1,18 @@
 import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Name, Expr } from "../../python/tree.ts";
+import type { Call, ClassDef, Name, Expr } from "../../python/tree.ts";
 import type { Names } from "./names.ts";
 import { bareCall } from "./summary.ts";
 import type { FileSummary } from "./summary.ts";
 import { isCapital, last } from "./torch-names.ts";
 import { keyword, positional } from "../../python/file.ts";
-import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
-import { selfAttribute } from "./classes.ts";
+import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { isFollower } from "./followers.ts";
 import { lexicalGrad } from "./gradmode.ts";
+import { handedIn } from "./handed-in.ts";
+import { torchOptimizers } from "./optimised.ts";
 import { callsOf } from "./returns.ts";
 
 /**
@@ -22,6 +24,8 @@ export function handedTeachers(file: PythonFile): readonly string[] | undefined 
   const found = new Set<string>();
   for (const call of file.callsNamed("eval")) {
     const net = call.func.kind === "Attribute" ? call.func.value : null;
+    if (net?.kind === "Attribute" && net.value.kind === "Name" && TEACHER.test(net.attr))
+      addPart(net.value, net.attr, file, found);
     if (net?.kind !== "Name" || !/teacher/i.test(net.id)) continue;
     const definitions = file.scopes.lookup(net)?.definitions ?? [];
     if (definitions.length === 0 || !definitions.every((one) => isMade(one, file))) continue;
@@ -53,6 +57,54 @@ function add(use: Name, file: PythonFile, found: Set<string>): void {
   const cls = call?.kind === "Call" ? file.dotted(call.func) : null;
   if (arg?.kind !== "Arg" || cls === null || !isCapital(last(cls)) || cls.startsWith("torch.")) return;
   found.add(`${cls}.__init__,${arg.name ?? call!.args.indexOf(arg)}`);
+}
+
+/**
+ * `pair.teacher.eval()` of `pair = Pair(student, teacher)`, where every optimizer is given other parts of it alone, and nothing is
+ * frozen in this file: "nets.Pair.__init__,.teacher".
+ */
+function addPart(whole: Name, part: string, file: PythonFile, found: Set<string>): void {
+  if (/requires_grad(?:_?\(| *=(?!=))|freeze/i.test(file.text)) return;
+  const makers = makersOf(whole, file);
+  const optimizers = torchOptimizers(file);
+  if (!makers || optimizers.length === 0) return;
+  const isOther = ({ func }: Call): boolean => {
+    const of = func.kind === "Attribute" ? func.value : null;
+    if (of?.kind !== "Attribute" || of.value.kind !== "Name" || of.attr === part) return false;
+    const same = makersOf(of.value, file);
+    return same !== null && [...makers].every((maker) => same.has(maker));
+  };
+  const given = optimizers.map((optimizer) =>
+    file.callsNamed("parameters", "named_parameters").filter((one) => contains(optimizer, one)),
+  );
+  if (given.every((parts) => parts.length > 0 && parts.every(isOther)))
+    for (const maker of makers) found.add(`${maker}.__init__,.${part}`);
+}
+
+/** The classes of this tree that a name is an instance of, also as a function is handed it; null where that cannot be told. */
+function makersOf(name: Name, file: PythonFile, depth = 0): ReadonlySet<string> | null {
+  const definitions = depth > 3 ? [] : (file.scopes.lookup(name)?.definitions ?? []);
+  const found = new Set<string>();
+  for (const one of definitions) {
+    if (one.how === "param") {
+      const handed = handedIn(one, file, false);
+      for (const value of handed) {
+        const makers = value.kind === "Name" ? makersOf(value, file, depth + 1) : null;
+        if (!makers) return null;
+        for (const maker of makers) found.add(maker);
+      }
+      if (handed.length === 0) return null;
+      continue;
+    }
+    if (one.how !== "assign" || one.value?.kind !== "Call") return null;
+    const { func } = one.value;
+    // `pair = pair.to(device)`
+    if (func.kind === "Attribute" && func.value.kind === "Name" && func.value.id === name.id) continue;
+    const cls = file.dotted(bareCall(one.value).func) ?? "";
+    if (!isCapital(last(cls)) || cls.startsWith("torch.")) return null;
+    found.add(cls);
+  }
+  return found.size > 0 ? found : null;
 }
 
 /** The same of a whole tree, by the constructors' own names. */
@@ -108,6 +160,38 @@ function ownParameters(expr: Expr): string | null {
     /^(?:named_)?parameters$/.test(expr.func.attr)
     ? selfAttribute(expr.func.value)
     : null;
+}
+
+/**
+ * A forward that runs its teacher on what another of its parts is given, where whoever made it evaluates the one and optimises
+ * the other: in another file, perhaps.
+ */
+export function isPartThatTeaches(call: Call, facts: Facts): boolean {
+  const { file, project } = facts;
+  if (project.teachers.size === 0) return false;
+  const own = selfAttribute(call.func);
+  const cls = own === null ? null : classOf(call);
+  const fn = functionOf(call);
+  if (!cls || fn?.kind !== "FunctionDef" || fn.name !== "forward") return false;
+  if (!project.teachers.has(`${file.qualified(cls)}.__init__,.${own}`)) return false;
+  if (facts.gradMode(call) === "off" || lexicalGrad(call, file) !== null || !facts.everyStep(call))
+    return false;
+  const [input] = call.args;
+  return (
+    input !== undefined &&
+    file.all("Call").some((other) => {
+      const part = functionOf(other) === fn ? selfAttribute(other.func) : null;
+      return (
+        part !== null &&
+        !TEACHER.test(part) &&
+        other.args[0] !== undefined &&
+        file.textOf(other.args[0].value) === file.textOf(input.value) &&
+        // No method: whoever keeps it was given it, or has made it.
+        attributesOf(cls, file).has(part) &&
+        lexicalGrad(other, file) === null
+      );
+    })
+  );
 }
 
 /** Only ever in eval mode, not frozen by flags (those record nothing), and in no optimizer. */
@@ -187,11 +271,25 @@ export function isTrainedNowhere(callee: Expr, facts: Facts): boolean {
     .some(
       (call) =>
         call.func.kind === "Attribute" &&
-        (facts.networks.key(call.func.value) === key || lastWord(call.func.value) === name) &&
+        (facts.networks.key(call.func.value) === key ||
+          (lastWord(call.func.value) === name && !isOfOtherClass(call.func.value, callee, file))) &&
         !isCounted(call.func, file) &&
         !(call.parent?.kind === "Arg" && file.textOf((call.parent.parent as Call).func) === "zip"),
     );
   return !trained && !isFrozenByCall(name, file.text);
+}
+
+/** `self.teacher` of two classes of which neither is made from the other. */
+function isOfOtherClass(one: Expr, other: Expr, file: PythonFile): boolean {
+  if (selfAttribute(one) === null || selfAttribute(other) === null) return false;
+  const [a, b] = [classOf(one), classOf(other)];
+  const isBase = (base: ClassDef, cls: ClassDef): boolean =>
+    cls.args.some(({ value }) => {
+      const name = file.dotted(value);
+      const next = file.all("ClassDef").find((one) => one !== cls && file.qualified(one) === name);
+      return next !== undefined && (next === base || (next.start < cls.start && isBase(base, next)));
+    });
+  return a !== null && b !== null && a !== b && !isBase(a, b) && !isBase(b, a);
 }
 
 /** `freeze(net)`, `set_requires_grad(net, False)`, `net.req_grads(False)` */

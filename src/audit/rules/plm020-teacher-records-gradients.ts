@@ -23,6 +23,7 @@ import {
   isFrozenByCall,
   isFrozenByCaller,
   isNeverTrained,
+  isPartThatTeaches,
   isPretrained,
   isTeacher,
   isTrainedNowhere,
@@ -68,6 +69,7 @@ export const rule: Rule = {
         (isDistillation(call, facts) ||
           isHandedTeacher(call, facts) ||
           isAverageOfAnother(call, facts) ||
+          isPartThatTeaches(call, facts) ||
           isBesideLearner(call, facts));
       if (!runs && !loose) continue;
       const certain =
