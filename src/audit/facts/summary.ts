@@ -485,7 +485,11 @@ export function instanceType(expr: Expr, file: PythonFile, depth = 0): string | 
     const type = (definition: Definition): string | null => {
       const name = said(definition);
       const { how, value } = definition;
-      if (how !== "assign" || value?.kind !== "Call" || depth > 2) return name;
+      if (value?.kind !== "Call" || depth > 2) return name;
+      // `net, optimizer, epoch = resume(path, net, optimizer)` gives back what it was handed.
+      const same = how === "unpack" ? value.args.find((arg) => isNamed(arg.value, definition.name)) : null;
+      if (same) return instanceType(same.value, file, depth + 1);
+      if (how !== "assign") return name;
       const inner =
         name === null
           ? movedByItself(bareCall(value))
@@ -502,6 +506,10 @@ export function instanceType(expr: Expr, file: PythonFile, depth = 0): string | 
   const cls = attribute === null ? null : enclosingClass(expr);
   const value = cls && attributesOf(cls, file).get(attribute!)?.writes[0]?.value;
   return value?.kind === "Call" ? madeBy(value, file) : null;
+}
+
+function isNamed(expr: Expr, name: string): boolean {
+  return expr.kind === "Name" && expr.id === name;
 }
 
 /** `model` of `def train(model, rank)`, where all that this file hands in is of one class. */

@@ -1,9 +1,11 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { lastWord } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { entry, given, hidesArguments, literalDict } from "../facts/arguments.ts";
+import { optionBehind } from "../facts/behind-options.ts";
+import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
 
 const MESSAGE =
@@ -19,6 +21,47 @@ const UNFUSED = /^adamw_(?:torch|hf)$/;
  */
 const ELSEWHERE =
   /^\s*(?:import|from) deepspeed|fully_shard(?!ed_)|sparse=True|CPUOffload\((?!\s*(?:offload_params\s*=\s*)?False\b)|offload_(?:optim|param)\w*(?!\w|\s*=\s*False\b)|(?:cpu|optim\w*|param\w*|fsdp)_offload\b(?!\s*=\s*(?:False|None|CPUOffload)\b)|offload_to_cpu(?!\s*=\s*False\b)(?<!StateDictConfig\([^()]*)|OffloadOptim|is_ds_zero|zero_stage/im;
+
+/** Whether the parameters are, as far as this file says, stepped anywhere but where they are computed with. */
+function isElsewhere(facts: Facts): boolean {
+  const { file } = facts;
+  if (!file.says(ELSEWHERE)) return false;
+  const beside = file.mentions("offload") ? besideParameters(facts) : [];
+  if (beside.length === 0) return true;
+  let left = file.code;
+  for (const { start, end } of beside)
+    left = left.slice(0, start) + " ".repeat(end - start) + left.slice(end);
+  return ELSEWHERE.test(left);
+}
+
+/** What is said of offloading that leaves the parameters of a plain run where they are. */
+function besideParameters(facts: Facts): readonly Node[] {
+  const { file } = facts;
+  const found: Node[] = [];
+  for (const call of file.calls.given(["offload_to_cpu", "cpu_offload"])) {
+    const said = keyword(call, "offload_to_cpu") ?? keyword(call, "cpu_offload")!;
+    if (isOfActivations(call, file)) found.push(said, ...parameterFor(said.value, file));
+    // `if args.sharded:`, which is off unless somebody asks for it.
+    else if (optionBehind(call, file, facts.project)) found.push(said);
+  }
+  return found;
+}
+
+/** `checkpoint_wrapper(block, offload_to_cpu=True)`, and a `partial` of it, move what is kept for backward. */
+function isOfActivations(call: Call, file: PythonFile): boolean {
+  const bound = file.dotted(call.func) === "functools.partial" ? positional(call, 0) : call.func;
+  return bound !== null && /(?:^|\.)checkpoint_wrapper$/.test(file.dotted(bound) ?? "");
+}
+
+/** The parameter that is handed on there and read nowhere else, and what is written of it above the function's body. */
+function parameterFor(value: Expr, file: PythonFile): readonly Node[] {
+  const [one, ...more] = value.kind === "Name" ? file.scopes.reaching(value) : [];
+  const fn = one?.how === "param" && more.length === 0 ? one.node.parent : null;
+  if (fn?.kind !== "FunctionDef" || file.scopes.uses(one!).length !== 1) return [];
+  const [first] = fn.body;
+  const written = first?.kind === "ExprStmt" && first.value.kind === "Str" ? [first] : [];
+  return [one!.node, ...written];
+}
 
 /** Torch's own shards are plain parameters, and take the same path as whole ones; other libraries' are their own kind. */
 const SHARDED = /FullyShardedDataParallel/;
@@ -137,7 +180,7 @@ export const rule: Rule = {
       if (isUnfused(chosen.value, file) && /(?:Arguments|Config)$/.test(file.dotted(call.func) ?? ""))
         yield { at: chosen, message: MESSAGE };
     }
-    if (file.mentions("adamw_") && !file.says(ELSEWHERE))
+    if (file.mentions("adamw_") && !isElsewhere(facts))
       for (const value of [...optionDefaults(file), ...fieldDefaults(file), ...entries(file)])
         if (isUnfused(value, file)) yield { at: value, message: MESSAGE };
     if (!facts.accelerator) return;
@@ -165,7 +208,7 @@ export const rule: Rule = {
       if (["capturable", "differentiable"].some((key) => given(call, key, file))) continue;
       const chosen = keyword(call, "fused") ?? keyword(call, "foreach");
       // Offloaded parameters are stepped elsewhere; sparse ones have no fused kernel.
-      if (file.says(ELSEWHERE)) continue;
+      if (isElsewhere(facts)) continue;
       const sharded = file.says(SHARDED);
       if (sharded && file.says(OTHER_SHARDS)) continue;
       yield {
