@@ -70,7 +70,7 @@ function comesTo(use: Name, method: RegExp, { file }: Facts): boolean {
       const name = /^torch\.(?:nn\.functional\.)?(\w+)$/.exec(file.dotted(up.parent.func) ?? "")?.[1];
       if (name === undefined) return false;
       if (method.test(name)) return true;
-      if (!/^(?:(?:log_)?softmax|exp|log|abs|square|sqrt|sigmoid)$/.test(name)) return false;
+      if (!/^(?:(?:log_)?softmax|exp|log|abs|square|sqrt|sigmoid|diag(?:onal)?)$/.test(name)) return false;
       at = up.parent;
     } else return false;
   }

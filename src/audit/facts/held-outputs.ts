@@ -16,7 +16,8 @@ import type {
 import { selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { isOfPixels } from "./large-outputs.ts";
-import { helperRun, isNetwork, networkOfLoss } from "./networks.ts";
+import { helperRun, isNetwork, networkCall, networkOfLoss } from "./networks.ts";
+import { factors } from "./scores.ts";
 import type { Loop } from "./training.ts";
 import {
   MAPS,
@@ -320,4 +321,37 @@ function isChoice({ test, orelse }: If): boolean {
     return !counts;
   });
   return orelse.length > 0 && !counts;
+}
+
+/**
+ * `a.T @ b` of what two runs of a network gave, with its graph: a number for each pair of features, which losses of this kind want
+ * by the thousand. `a @ b.T` has one for each pair of examples alone.
+ */
+export function isOfFeaturePairs(value: Name, facts: Facts): boolean {
+  const made = facts.file.scopes
+    .reaching(value)
+    .filter(({ how, value: from }) => how !== "augment" && !(from && isPartOfItself(from, value.id)));
+  const [product] = made.length === 1 && made[0]!.how === "assign" ? [made[0]!.value] : [];
+  const [left, right, ...more] = product ? factors(product, facts) : [];
+  const turned = left ? turnedBy(left) : null;
+  return (
+    turned !== null &&
+    right !== undefined &&
+    more.length === 0 &&
+    turnedBy(right) === null &&
+    facts.gradMode(product!) !== "off" &&
+    [turned, right].every((one) => networkCall(one, facts) !== null)
+  );
+}
+
+/** `c / n` of `c = c / n` */
+function isPartOfItself(value: Expr, id: string): boolean {
+  return value.kind === "Binary" && value.left.kind === "Name" && value.left.id === id;
+}
+
+/** `a` of `a.T` and of `a.t()`. */
+function turnedBy(expr: Expr): Expr | null {
+  if (expr.kind === "Call")
+    return expr.func.kind === "Attribute" && expr.func.attr === "t" ? expr.func.value : null;
+  return expr.kind === "Attribute" && expr.attr === "T" ? expr.value : null;
 }

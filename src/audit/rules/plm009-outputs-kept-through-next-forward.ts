@@ -23,6 +23,7 @@ import {
   isWrittenTo,
 } from "../facts/output-uses.ts";
 import {
+  isOfFeaturePairs,
   isOfMethod,
   isOwnPart,
   outputsOf,
@@ -250,7 +251,10 @@ function* handedBack(statement: Assign, loop: Loop, facts: Facts): Generator<Fin
   const given = called === null ? [] : (facts.file.once(returnsByName).get(called) ?? []);
   if (given.length === 0 || !differentiates(call, loop, facts)) return;
   const held = takenFrom(target, given).filter(
-    ({ name, from }) => from.every((one) => isLargeOutput(one, facts)) && isOnlyLookedAt(name, loop, facts),
+    ({ name, from }) =>
+      from.every(
+        (one) => isLargeOutput(one, facts) || (one.kind === "Name" && isOfFeaturePairs(one, facts)),
+      ) && isOnlyLookedAt(name, loop, facts),
   );
   const names = held.map(({ name }) => `\`${name.id}\``).join(", ");
   if (held.length > 0)
