@@ -1,12 +1,14 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, lastWord, walk } from "../../python/nodes.ts";
-import type { Assign, Binary, Call, Expr, Name } from "../../python/tree.ts";
+import type { Definition, Scopes } from "../../python/scopes.ts";
+import type { Assign, Binary, Call, Expr, Name, NodeOf } from "../../python/tree.ts";
 import { isOnlyMadeBy } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
 import { PICTURE, isOfPixels, isOfSounds } from "../facts/large-outputs.ts";
 import { networkCall } from "../facts/networks.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { isOfKind, isScalar } from "../facts/products.ts";
 import {
@@ -41,6 +43,7 @@ export const rule: Rule = {
     for (const statement of facts.file.all("Assign")) {
       yield* coveredScores(statement, facts);
       yield* weightedErrors(statement, facts);
+      yield* scaledVolume(statement, facts);
     }
     for (const call of facts.file.callsNamed("mul", "div", "multiply")) {
       const { func } = call;
@@ -159,6 +162,65 @@ function* weightedErrors({ targets: [target, ...more], value }: Assign, facts: F
     at: value,
     message: `\`${errors.id}\`, an error for each place, is alive beside \`${target.id}\`, which is as large; weight it under the same name, or in the expression that sums it up`,
   };
+}
+
+/**
+ * `mean = total / views`, of a volume that was summed up over the views and that nothing reads again: the sum has a name until the
+ * function is done, and no backward needs it.
+ */
+function* scaledVolume({ targets: [target, ...more], value }: Assign, facts: Facts): Generator<Finding> {
+  if (target?.kind !== "Name" || more.length > 0 || value.kind !== "Binary") return;
+  const [total, factor] =
+    value.op === "/" || value.left.kind === "Name" ? [value.left, value.right] : [value.right, value.left];
+  if (!/^[*/]$/.test(value.op) || total.kind !== "Name" || total.id === target.id) return;
+  if (!isSummedVolume(total, facts) || !isScalar(factor, facts)) return;
+  const { scopes } = facts.file;
+  const reads = scopes.reaching(total).flatMap((made) => scopes.uses(made));
+  if (facts.file.all("Delete").some((one) => one.start > value.end && drops(one, total))) return;
+  // Below, or in the next turn of a loop that is gone through around both.
+  const loops = loopsAround(value);
+  const isRead = (use: Name): boolean =>
+    !contains(value, use) &&
+    !isOfKind(use) &&
+    (use.start > value.end || loops.some((loop) => contains(loop, use)));
+  if (!reads.some(isRead) && facts.everyStep(value))
+    yield {
+      at: value,
+      message: `\`${total.id}\`, a whole volume, is alive beside \`${target.id}\`, which is as large, and nothing reads it again; scale it under the same name`,
+    };
+}
+
+function drops({ targets }: NodeOf<"Delete">, { id }: Name): boolean {
+  return targets.some((one) => one.kind === "Name" && one.id === id);
+}
+
+/** `total = total + warped` in a loop, of what began as `maps.unsqueeze(2).repeat(1, 1, depths, 1, 1)`. */
+function isSummedVolume(total: Name, { file: { scopes } }: Facts): boolean {
+  const isAdded = ({ how, value }: Definition): boolean =>
+    how === "augment" ||
+    (value?.kind === "Binary" &&
+      value.op === "+" &&
+      [value.left, value.right].some((one) => one.kind === "Name" && one.id === total.id));
+  const made = scopes.reaching(total);
+  const begun = made.filter((one) => !isAdded(one));
+  return (
+    begun.length < made.length &&
+    begun.length > 0 &&
+    begun.every(({ how, value }) => how === "assign" && value !== null && isVolume(value, scopes))
+  );
+}
+
+/** Of five axes, by what it was repeated or laid out to, or the power of that. */
+function isVolume(expr: Expr, scopes: Scopes, depth = 0): boolean {
+  if (depth > 3) return false;
+  if (expr.kind === "Name") {
+    const made = scopes.onlyValue(expr);
+    return made !== null && isVolume(made, scopes, depth + 1);
+  }
+  if (expr.kind === "Binary") return expr.op === "**" && isVolume(expr.left, scopes, depth + 1);
+  if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return false;
+  if (/^(?:pow|square|clone)$/.test(expr.func.attr)) return isVolume(expr.func.value, scopes, depth + 1);
+  return /^(?:repeat|expand)$/.test(expr.func.attr) && expr.args.length === 5;
 }
 
 /** `self.log_sigma.exp()`, `mask` that a network gave: what learns needs the errors for its own gradient. */
