@@ -150,10 +150,11 @@ function isSame(value: Expr, loop: Node, facts: Facts): boolean {
   return at.kind === "Call" && isPure(at, facts) && isInvariant(at, loop, facts);
 }
 
-/** It has a name that the loop binds. */
+/** It has a name that the loop binds; where `batch.device` is, and of what type, does not turn with it. */
 function isTurned(expr: Expr, loop: Node, { file }: Facts): boolean {
   let found = false;
   walk(expr, (node) => {
+    if (node.kind === "Attribute" && /^(?:device|dtype)$/.test(node.attr)) return false;
     found ||=
       node.kind === "Name" &&
       (file.scopes.lookup(node)?.definitions ?? []).some((one) => contains(loop, one.node));
