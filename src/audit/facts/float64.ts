@@ -185,6 +185,13 @@ function isComputed(side: Expr, known: Known, depth = 0): boolean {
   return side.func.kind === "Attribute" && !known.isTensor(side.func.value) && again(side.func.value);
 }
 
+/** `np.sum(weights)` of `weights / np.sum(weights)` has the type of its other side. */
+function isOfItself(side: Expr, other: Expr, { file }: Known): boolean {
+  const given = side.kind === "Call" && /^numpy\.(?:sum|max|min)$/.test(file.dotted(side.func) ?? "");
+  const of = given ? positional(side, 0) : null;
+  return of !== null && file.textOf(of) === file.textOf(other);
+}
+
 export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
   if (depth > 14) return false;
   // A Python number leaves an array's type as it is.
@@ -198,6 +205,7 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
         isQuotient(other, known)
       );
     const [left, right] = [isFloat64(expr.left, known, depth + 1), isFloat64(expr.right, known, depth + 1)];
+    if (left && isOfItself(expr.right, expr.left, known)) return true;
     // `frames * np.random.rand()`: one number more leaves an array's type as it is.
     const leaves = (side: Expr, other: Expr): boolean =>
       isPlain(side, known)
@@ -243,7 +251,10 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
     return expr.args.length === 0;
   // What a function or method of this file returns, or one of another file.
   const target = expr.kind === "Call" ? callTarget(expr, known.file) : null;
-  const returned = target === null ? undefined : known.file.once(returnsByName).get(target);
+  const returned =
+    target === null
+      ? undefined
+      : (known.file.once(returnsByName).get(target) ?? overridden(target, known.file));
   if (returned && expr.kind === "Call") {
     const inside = withGiven(expr, returned, known);
     return returned.every((value) => isFloat64(value, inside, depth + 1));
@@ -374,6 +385,31 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
     (definitions[0]!.how === "assign" || grid) &&
     definitions[0]!.value !== null &&
     isFloat64(definitions[0]!.value, known, depth + 1)
+  );
+}
+
+/** Of `self.weights()`, which its own class leaves to others: what all the classes of this file that are made of it return there. */
+function overridden(target: string, file: PythonFile): readonly Expr[] | undefined {
+  const open = file.once(leftOpen);
+  if (!open.has(target)) return undefined;
+  const dot = target.lastIndexOf(".");
+  const [base, method] = [target.slice(0, dot), target.slice(dot)];
+  const heirs = new Set([base]);
+  // A class stands below those that it is made of.
+  for (const cls of file.all("ClassDef"))
+    if (cls.args.some(({ value }) => heirs.has(file.dotted(value) ?? ""))) heirs.add(file.qualified(cls));
+  heirs.delete(base);
+  const found = [...heirs].flatMap((heir) => file.once(returnsByName).get(heir + method) ?? []);
+  return found.length > 0 ? found : undefined;
+}
+
+/** Methods that are abstract, and return nothing. */
+function leftOpen(file: PythonFile): ReadonlySet<string> {
+  return new Set(
+    file
+      .all("FunctionDef")
+      .filter(({ decorators }) => decorators.some((one) => lastWord(one) === "abstractmethod"))
+      .map((fn) => file.qualified(fn)),
   );
 }
 
