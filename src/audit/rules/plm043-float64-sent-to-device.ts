@@ -7,6 +7,7 @@ import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isFloat64 } from "../facts/float64.ts";
+import { handedIn } from "../facts/handed-in.ts";
 import { loadersOf } from "../facts/loaders.ts";
 import { isArray } from "../facts/numpy-arrays.ts";
 import { returnsByName } from "../facts/returns.ts";
@@ -141,13 +142,34 @@ function* madeByHelper(facts: Facts): Generator<Finding> {
 }
 
 /** The call of a function of the tree that gave what is sent, which has float64 in that place. */
-function helperOf(expr: Expr, makers: ReadonlySet<Call>, facts: Facts): Call | null {
+function helperOf(expr: Expr, makers: ReadonlySet<Call>, facts: Facts, depth = 0): Call | null {
+  // `gains[rows].to(device)`
+  if (expr.kind === "Subscript" && expr.index.kind !== "Str" && expr.value.kind === "Name" && depth < 2)
+    return helperOf(expr.value, makers, facts, depth + 1);
   const [one, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
-  const handed = one?.how === "unpack" && more.length === 0 ? one : null;
-  const made = handed ? handed.value : factory(expr, facts, 0);
-  const wide = made?.kind === "Call" && makers.has(made) ? (facts.callee(made)?.wide ?? null) : null;
-  if (made?.kind !== "Call" || wide === null) return null;
-  return (handed ? wide.split(",").includes(String(handed.index)) : wide === "") ? made : null;
+  // `self.update(rows, gains)`, of what a method handed out: all that is given to it in this file.
+  if (one?.how === "param" && more.length === 0 && depth < 2) {
+    const given = handedIn(one, facts.file, true).map((value) => helperOf(value, makers, facts, depth + 1));
+    return given.every((made) => made !== null) ? (given[0] ?? null) : null;
+  }
+  // Handed out before the loop, and again in it.
+  if (one?.how === "unpack" && more.length > 0) {
+    const text = one.value && facts.file.textOf(one.value);
+    const same = more.every(
+      ({ how, index, value }) =>
+        how === "unpack" && index === one.index && value !== null && facts.file.textOf(value) === text,
+    );
+    return same ? handedAt(one, makers, facts) : null;
+  }
+  if (one?.how === "unpack" && more.length === 0) return handedAt(one, makers, facts);
+  const made = factory(expr, facts, 0);
+  return made?.kind === "Call" && makers.has(made) && facts.callee(made)?.wide === "" ? made : null;
+}
+
+/** The call of `rows, gains = self.rollout()`, where that has float64 in its place. */
+function handedAt({ value, index }: Definition, makers: ReadonlySet<Call>, facts: Facts): Call | null {
+  const wide = value?.kind === "Call" && makers.has(value) ? (facts.callee(value)?.wide ?? null) : null;
+  return value?.kind === "Call" && wide?.split(",").includes(String(index)) ? value : null;
 }
 
 /** `images.cuda().float()` of batches whose dataset, in whatever file, hands out float64 in that place. */
