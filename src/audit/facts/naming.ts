@@ -1,3 +1,4 @@
+import { isBehindOwnOption } from "./behind-options.ts";
 import { isFalse, isTrue, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
@@ -54,13 +55,16 @@ export class Networks {
   readonly #file: PythonFile;
   readonly #isModule: (cls: ClassDef) => boolean;
   readonly #used = new Set<unknown>();
+  readonly #unasked = new Set<unknown>();
   readonly #frozen = new Set<unknown>();
   readonly #evaluating = new Set<unknown>();
 
   constructor(file: PythonFile, isModule: (cls: ClassDef) => boolean) {
     this.#file = file;
     this.#isModule = isModule;
-    const modes = new Map<unknown, { trains: boolean; evaluates: boolean }>();
+    const modes = new Map<unknown, { trains: boolean; evaluates: boolean; always?: boolean }>();
+    // Frozen in a run for which nobody asks anything.
+    const plainly = new Set<unknown>();
     for (const call of file.callsNamed(...NETWORK_METHODS, "requires_grad_")) {
       if (call.func.kind !== "Attribute" || call.args.length > 1) continue;
       const { attr, value } = call.func;
@@ -68,7 +72,9 @@ export class Networks {
       const key = this.key(moved(value));
       if (key === null) continue;
       if (attr === "requires_grad_") {
-        if (isFalse(positional(call, 0))) this.#frozen.add(key);
+        if (!isFalse(positional(call, 0))) continue;
+        this.#frozen.add(key);
+        if (!isBehindOwnOption(call, file)) plainly.add(key);
         continue;
       }
       this.#used.add(key);
@@ -76,7 +82,10 @@ export class Networks {
       if (attr === "eval" || (attr === "train" && isFalse(positional(call, 0)))) {
         // A part of a module is trained with the whole; only what is so from the start, or kept so, never is.
         if (typeof key !== "string" || !this.#isPart(call)) mode.evaluates = true;
-      } else if (attr === "train" || trains(call, file)) mode.trains = true;
+      } else if (attr === "train" || trains(call, file)) {
+        mode.trains = true;
+        mode.always ||= !isBehindOwnOption(call, file);
+      }
       modes.set(key, mode);
     }
     // `target = deepcopy(net)`
@@ -140,8 +149,9 @@ export class Networks {
     }
     // An adapter is added to a frozen base, which is then put into training mode.
     for (const [key, mode] of modes)
-      if (mode.trains) this.#frozen.delete(key);
-      else if (mode.evaluates && !this.#frozen.has(key)) this.#evaluating.add(key);
+      if (mode.trains) {
+        if (this.#frozen.delete(key) && mode.always !== true && plainly.has(key)) this.#unasked.add(key);
+      } else if (mode.evaluates && !this.#frozen.has(key)) this.#evaluating.add(key);
   }
 
   /** Every call that may be one of a network or a loss. */
@@ -211,6 +221,11 @@ export class Networks {
     const key = this.key(callee);
     if (key !== null && this.#frozen.has(key)) return true;
     return isPartOf(callee) && this.isFrozenByFlags(callee.value);
+  }
+
+  /** Frozen by flags, and trained only by an option that is off by default: `if args.train_encoder: encoder.train()`. */
+  isFrozenUnlessAsked(callee: Expr): boolean {
+    return this.#unasked.size > 0 && this.#unasked.has(this.key(callee));
   }
 
   /** Called like a loss: of a criterion handed in, or made elsewhere. */

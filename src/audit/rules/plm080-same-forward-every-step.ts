@@ -81,6 +81,7 @@ export const rule: Rule = {
         loop &&
         (isOfConstantText(call, loop, facts) ||
           isLeftUntrained(call, loop, facts) ||
+          isUnasked(call, loop, facts) ||
           (!isFixed(call, facts) && isGivenFrozen(call, loop, facts)))
       ) {
         yield { at: call, severity: "note", message: ofSame(call, facts) };
@@ -120,6 +121,16 @@ export const rule: Rule = {
     }
   },
 };
+
+/** Of a network that is frozen in a plain run, and learns only where somebody asks for that: then it is to be run anew. */
+function isUnasked(call: Call, loop: Loop, facts: Facts): boolean {
+  return (
+    call.args.length > 0 &&
+    facts.networks.isFrozenUnlessAsked(call.func) &&
+    isInvariant(call, loop, facts) &&
+    facts.frequency(call, loop) === "every"
+  );
+}
 
 /** What the function makes of its input is told by its name alone. */
 function isScaled(value: Expr): boolean {
