@@ -1,6 +1,6 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import { classOf, contains, functionOf, namesIn } from "../../python/nodes.ts";
-import type { For, Node } from "../../python/tree.ts";
+import type { Expr, For, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import {
@@ -53,13 +53,15 @@ export const rule: Rule = {
         fix: { grade: "safe", title: "Detach what is added", edits: appendCall(added, ".detach()") },
       };
     }
-    for (const { arg, into } of keptArguments(facts, "sum"))
+    for (const { arg, into } of keptArguments(facts, "sum")) {
+      if (isReport(arg, facts)) continue;
       yield {
         at: arg,
         severity: "warning",
         message: `\`${into}\` adds this to a sum it keeps, with the graph that comes with it`,
         fix: { grade: "safe", title: "Detach what is added", edits: appendCall(arg, ".detach()") },
       };
+    }
   },
 };
 
@@ -157,4 +159,15 @@ function isWithStep(node: Node, loop: Node, facts: Facts): boolean {
   for (let at = node.parent; at && at !== loop; at = at.parent)
     if (at.kind === "If") return optimizerSteps(facts.file).some((step) => contains(at!, step));
   return false;
+}
+
+/** `out["loss"]` of a network that has stepped by itself: what it reports by name may be a number as well. */
+function isReport(arg: Expr, facts: Facts): boolean {
+  const { scopes } = facts.file;
+  const [one] = arg.kind === "Name" ? scopes.reaching(arg) : [];
+  const from = one ? one.value : arg;
+  const part = from?.kind === "Tuple" ? from.items[one?.index ?? 0] : from;
+  if (part?.kind !== "Subscript" || part.index.kind !== "Str" || part.value.kind !== "Name") return false;
+  const run = scopes.onlyValue(part.value);
+  return run?.kind === "Call" && facts.callee(run)?.reachesBackward === true;
 }
