@@ -35,7 +35,7 @@ const ADAPTS = /lora|adapter|\bonly\b|_only|only_/i;
  * require gradients from the start.
  */
 export function* switchedOnOnly({ file }: Facts): Generator<Chosen> {
-  if (file.says(/peft|loralib|freeze|frozen/i)) return;
+  if (!file.mentions("requires_grad") || file.says(/peft|loralib|freeze|frozen/i)) return;
   const isSwitch = ({ targets: [target] }: Assign): boolean =>
     target?.kind === "Attribute" && target.attr === "requires_grad";
   // A layer that switches its own adapters off does nothing for the rest.

@@ -30,10 +30,10 @@ const COPIED = /^(?:LARS|Lars|LAMB|Lamb|Lion|Muon|Ranger|RAdam|AdaBelief)$/;
  */
 export function* partsAlone(facts: Facts): Generator<PartsAlone> {
   const { file } = facts;
-  if (!file.says(/parameters\(|optim/i) || switches(file)) return;
-  const made = file.calls
-    .matching(CLASSES)
-    .filter((call) => makesOptimizer(call, file) || COPIED.test(lastWord(call.func)));
+  // Most files make none: what costs more is asked of the others.
+  const named = file.calls.matching(CLASSES);
+  if (named.length === 0 || !file.says(/parameters\(|optim/i) || switches(file)) return;
+  const made = named.filter((call) => makesOptimizer(call, file) || COPIED.test(lastWord(call.func)));
   for (const one of made) {
     // Another one beside it may have the rest; that of another function has a network of its own.
     const isBeside = (other: Call): boolean =>

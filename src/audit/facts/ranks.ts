@@ -114,11 +114,14 @@ const SEVERAL = /ddp|fsdp|deepspeed|parallel/i;
 
 /** What makes of a program one of many ranks, and chooses the device of each when it is made, or begins: accelerate's, Lightning's, and the arguments of a Trainer. */
 export function drivers(file: PythonFile): readonly Call[] {
-  const counts = file.says(/["']LOCAL_RANK["']|ddp_find_unused_parameters|--local_rank/);
   return [
     ...file
       .callsNamed("TrainingArguments", "Seq2SeqTrainingArguments")
-      .filter((call) => counts && (file.dotted(call.func) ?? "").startsWith("transformers.")),
+      .filter(
+        (call) =>
+          (file.dotted(call.func) ?? "").startsWith("transformers.") &&
+          file.says(/["']LOCAL_RANK["']|ddp_find_unused_parameters|--local_rank/),
+      ),
     ...file.callsNamed("Accelerator").filter((call) => file.dotted(call.func) === "accelerate.Accelerator"),
     ...file
       .callsNamed("Trainer", "Fabric")

@@ -41,6 +41,8 @@ export const rule: Rule = {
   *check(facts) {
     yield* scaledTwice(facts);
     for (const statement of facts.file.all("Assign")) {
+      // Most assignments are of other calls, or of none.
+      if (!mayScale(statement.value)) continue;
       yield* coveredScores(statement, facts);
       yield* weightedErrors(statement, facts);
       yield* scaledVolume(statement, facts);
@@ -56,13 +58,16 @@ export const rule: Rule = {
     }
     for (const product of facts.file.all("Binary")) {
       if (product.op !== "*" && product.op !== "/") continue;
-      const [large, factor] =
-        product.op === "/" || isLarge(unsigned(product.left), facts)
-          ? [product.left, product.right]
-          : [product.right, product.left];
-      const scaled = unsigned(large);
-      if (!isLarge(scaled, facts) || !(isScalar(factor, facts) || isHandedScale(factor, facts))) continue;
-      if (isOften(product, scaled, facts)) yield { at: product, message: MESSAGE };
+      // By what most are not: one side is a scale.
+      const isScale = (side: Expr): boolean => isScalar(side, facts) || isHandedScale(side, facts);
+      const isOfLarge = (side: Expr, other: Expr): boolean =>
+        isScale(other) && isLarge(unsigned(side), facts);
+      const large = isOfLarge(product.left, product.right)
+        ? product.left
+        : product.op === "*" && isOfLarge(product.right, product.left)
+          ? product.right
+          : null;
+      if (large && isOften(product, unsigned(large), facts)) yield { at: product, message: MESSAGE };
     }
   },
 };
@@ -123,6 +128,13 @@ function* coveredScores({ targets: [target, ...more], value }: Assign, facts: Fa
 function isReduced(use: Name): boolean {
   const call = methodOf(use);
   return call !== null && /^(?:max|min|mean|sum)$/.test(lastWord(call.func));
+}
+
+function mayScale(value: Expr): boolean {
+  return (
+    value.kind === "Binary" ||
+    (value.kind === "Call" && /^(?:where|masked_fill|add|sub|mul|multiply)$/.test(lastWord(value.func)))
+  );
 }
 
 /** The `scores` of `scores + bias`, `scores - peak`, `scores.masked_fill(mask, low)` and `torch.where(mask, scores, low)`. */

@@ -183,13 +183,18 @@ function ofTurns(call: Call, { file }: Facts): string {
 
 /** In a loss or a network of its own file, which others train with. */
 function* pickedElsewhere(facts: Facts): Generator<Finding> {
+  if (facts.file.all("For").length === 0) return;
   for (const call of facts.file.all("Call")) {
     if (call.parent?.kind !== "Subscript" && call.parent?.kind !== "Assign") continue;
+    if (call.args.length === 0 || isOfLibrary(call, facts)) continue;
     const [inner] = loopsAround(call);
     if (inner && !isSoftmax(call, facts) && isPickedFrom(call, inner, facts))
       yield { at: call, severity: "note", message: ofPicks(call, facts) };
   }
 }
+
+const isOfLibrary = ({ func }: Call, { file }: Facts): boolean =>
+  /^(?:builtins|torch|numpy|math)\./.test(file.dotted(func) ?? "");
 
 function ofPicks(call: Call, { file }: Facts): string {
   return `\`${file.textOf(call.func)}\` is run on the same input in every turn of this loop, which takes one part of the result each time; run it once before the loop`;
