@@ -185,3 +185,10 @@ function isCast({ args }: Call, file: PythonFile): boolean {
     )
   );
 }
+
+/** `torch.set_default_tensor_type("torch.cuda.FloatTensor")`, `torch.set_default_device(device)` */
+export function defaultsToDevice(file: PythonFile): boolean {
+  return file
+    .callsNamed("set_default_tensor_type", "set_default_device")
+    .some(({ args: [given] }) => given !== undefined && /cuda|device$/.test(file.textOf(given.value)));
+}

@@ -7,7 +7,7 @@ import type { Facts } from "./facts.ts";
 import { isFrozenInTurn, namedIn } from "./freezing.ts";
 import { lexicalGrad } from "./gradmode.ts";
 import { handedIn } from "./handed-in.ts";
-import { derivesFrom } from "./kept.ts";
+import { derivesFrom } from "./backwarded.ts";
 import { ranNetwork } from "./networks.ts";
 import { hasParameters, isOwnNetwork, isParameterless, makesOptimizer, parametersOf } from "./optimised.ts";
 

@@ -1,13 +1,14 @@
 import { isTrue, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
+import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
-import { acceleratorOf, makersOfTrained, makesOnDevice } from "./accelerator.ts";
+import { acceleratorOf, defaultsToDevice, makersOfTrained, makesOnDevice } from "./accelerator.ts";
 import { isReplicated } from "./accumulation.ts";
 import { backwardsTaken } from "./attacks.ts";
 import { cutsOffState } from "./carried-states.ts";
 import { methodsOf, partsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
+import { branchAround, fillsIn, isReadAtOnce, isSame, updateBranch } from "./call-sites.ts";
 import { frequency } from "./guards.ts";
 import { variablesOf } from "./broken.ts";
 import { calledBeforeChoice, choosesDevice, setsUpRanks } from "./ranks.ts";
@@ -46,7 +47,6 @@ import {
   isTriedOnce,
   loopOfSteps,
   loopsAround,
-  optimizerSteps,
   stepBlock,
   stepsTaken,
 } from "./training.ts";
@@ -569,78 +569,10 @@ function trains(file: PythonFile): boolean {
 const READS_STATES =
   /[."'](?:(?:en|de)coder_|cross_)?(?:hidden_states|attentions)\b(?:(?<=\.\w+)|["'])|\boutputs?\[(?:-|[2-9]\])/;
 
-/** The branch of a loop or a function that all its optimizer steps are taken in, where the call is made each time: once an update. */
-function updateBranch(call: Node, loop: Node, file: PythonFile): Node | null {
-  const steps = file.once(optimizerSteps).filter((step) => contains(loop, step));
-  if (steps.length === 0) return null;
-  for (let child: Node = call, at = call.parent; at && at !== loop; child = at, at = at.parent) {
-    if (at.kind !== "If" || child === at.test) continue;
-    const branch = at.body.includes(child as never) ? at.body : at.orelse;
-    if (steps.every((step) => branch.some((statement) => contains(statement, step))))
-      return frequency(call, at, file) === "every" ? at : null;
-  }
-  return null;
-}
-
-/** Where the innermost branch around a call begins, if the call runs whenever that does. */
-function branchAround(call: Node, stop: Node, file: PythonFile): number | undefined {
-  for (let child: Node = call, at = call.parent; at && at !== stop; child = at, at = at.parent) {
-    if (at.kind !== "If" || child === at.test) continue;
-    const branch = at.body.includes(child as never) ? at.body : at.orelse;
-    return frequency(call, at, file) === "every" && !fillsIn(call, stop) ? branch[0]!.start : undefined;
-  }
-  return undefined;
-}
-
 function isCalled(expr: Expr): boolean {
   return expr.parent?.kind === "Call" && expr.parent.func === expr;
 }
 
-/** Under `if x is None`: runs when nobody passed x, or once. */
-function fillsIn(node: Node, stop: Node): boolean {
-  for (let child = node, at = node.parent; at && at !== stop; child = at, at = at.parent)
-    if (
-      at.kind === "If" &&
-      at.body.includes(child as never) &&
-      at.test.kind === "Compare" &&
-      at.test.ops[0] === "is" &&
-      at.test.rights[0]?.kind === "Const"
-    )
-      return true;
-  return false;
-}
-
-/** `net.spread().item()` */
-function isReadAtOnce({ parent }: Node): boolean {
-  return (
-    parent?.kind === "Attribute" &&
-    /^(?:item|detach|tolist)$/.test(parent.attr) &&
-    parent.parent?.kind === "Call" &&
-    parent.parent.func === parent
-  );
-}
-
-function isSame(a: CallSite, b: CallSite): boolean {
-  return (
-    a.grad === b.grad &&
-    a.throttled === b.throttled &&
-    a.branch === b.branch &&
-    a.read === b.read &&
-    a.draws === b.draws &&
-    a.beside === b.beside &&
-    a.loops?.length === b.loops?.length &&
-    (a.loops?.every((loop, at) => loop === b.loops![at]) ?? true) &&
-    (a.passed === b.passed || JSON.stringify(a.passed) === JSON.stringify(b.passed))
-  );
-}
-
 function isProperty(decorator: Expr): boolean {
   return decorator.kind === "Name" && decorator.id === "property";
-}
-
-/** `torch.set_default_tensor_type("torch.cuda.FloatTensor")`, `torch.set_default_device(device)` */
-function defaultsToDevice(file: PythonFile): boolean {
-  return file
-    .callsNamed("set_default_tensor_type", "set_default_device")
-    .some(({ args: [given] }) => given !== undefined && /cuda|device$/.test(file.textOf(given.value)));
 }

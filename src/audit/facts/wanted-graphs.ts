@@ -5,7 +5,7 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 import { isOtherBranch } from "./guards.ts";
-import { derivesFrom } from "./kept.ts";
+import { derivesFrom } from "./backwarded.ts";
 import { moved } from "./naming.ts";
 import { isNetwork } from "./networks.ts";
 import { optimizerSteps } from "./training.ts";

@@ -3,8 +3,8 @@ import { classOf, contains, functionOf, namesIn } from "../../python/nodes.ts";
 import type { Expr, For, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isBackwarded } from "../facts/backwarded.ts";
 import {
-  isBackwarded,
   isDifferentiatedItself,
   isFirst,
   isRescaled,

@@ -3,8 +3,8 @@ import { contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Arg, Call, Expr } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { keptArguments } from "../facts/keepers.ts";
+import { isBackwarded } from "../facts/backwarded.ts";
 import {
-  isBackwarded,
   isBounded,
   isItemOfLosses,
   isMaybeNumber,

@@ -25,7 +25,7 @@ import {
 import { attributesOf, isModuleRole, isOnlyMadeBy, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
-import { derivesFrom } from "../facts/kept.ts";
+import { derivesFrom } from "../facts/backwarded.ts";
 import { throughRollout, whileActing } from "../facts/idle-states.ts";
 import type { Idle } from "../facts/idle-states.ts";
 import { joinedMemories } from "../facts/joined-memories.ts";

@@ -10,9 +10,8 @@ import type { Facts } from "../facts/facts.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
 import { isFactory, isTensorOf, keptArguments, keptParameters, writtenRows } from "../facts/keepers.ts";
 import { isNetwork, networkCall } from "../facts/networks.ts";
+import { derivesFrom, isBackwarded } from "../facts/backwarded.ts";
 import {
-  derivesFrom,
-  isBackwarded,
   isBounded,
   isEmptied,
   isOfFixedLength,

@@ -6,7 +6,7 @@ import { appendCall } from "../edits.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
-import { derivesFrom } from "../facts/kept.ts";
+import { derivesFrom } from "../facts/backwarded.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {

@@ -11,7 +11,7 @@ import { isDetached } from "../facts/detached.ts";
 import type { Facts } from "../facts/facts.ts";
 import { runsOfFollowers } from "../facts/followers.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
-import { derivesFrom } from "../facts/kept.ts";
+import { derivesFrom } from "../facts/backwarded.ts";
 import { ranByMethod } from "../facts/network-runs.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callsOf, paramGiven } from "../facts/returns.ts";

@@ -3,7 +3,7 @@ import type { Clause, Expr, For, Node } from "../../python/tree.ts";
 import { everyTurn } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
-import { derivesFrom } from "../facts/kept.ts";
+import { derivesFrom } from "../facts/backwarded.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 

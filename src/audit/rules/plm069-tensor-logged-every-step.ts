@@ -8,7 +8,7 @@ import type { Facts } from "../facts/facts.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import { callsOf, paramGiven } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
-import { returnedFor } from "../facts/kept.ts";
+import { returnedFor } from "../facts/backwarded.ts";
 import { mayBeNumber } from "../facts/tensor-use.ts";
 import { METHODS } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";

@@ -1,0 +1,67 @@
+import type { PythonFile } from "../../python/file.ts";
+import { contains } from "../../python/nodes.ts";
+import type { Node } from "../../python/tree.ts";
+import { frequency } from "./guards.ts";
+import type { CallSite } from "./summary.ts";
+import { optimizerSteps } from "./training.ts";
+
+/** The branch of a loop or a function that all its optimizer steps are taken in, where the call is made each time: once an update. */
+export function updateBranch(call: Node, loop: Node, file: PythonFile): Node | null {
+  const steps = file.once(optimizerSteps).filter((step) => contains(loop, step));
+  if (steps.length === 0) return null;
+  for (let child: Node = call, at = call.parent; at && at !== loop; child = at, at = at.parent) {
+    if (at.kind !== "If" || child === at.test) continue;
+    const branch = at.body.includes(child as never) ? at.body : at.orelse;
+    if (steps.every((step) => branch.some((statement) => contains(statement, step))))
+      return frequency(call, at, file) === "every" ? at : null;
+  }
+  return null;
+}
+
+/** Where the innermost branch around a call begins, if the call runs whenever that does. */
+export function branchAround(call: Node, stop: Node, file: PythonFile): number | undefined {
+  for (let child: Node = call, at = call.parent; at && at !== stop; child = at, at = at.parent) {
+    if (at.kind !== "If" || child === at.test) continue;
+    const branch = at.body.includes(child as never) ? at.body : at.orelse;
+    return frequency(call, at, file) === "every" && !fillsIn(call, stop) ? branch[0]!.start : undefined;
+  }
+  return undefined;
+}
+
+/** Under `if x is None`: runs when nobody passed x, or once. */
+export function fillsIn(node: Node, stop: Node): boolean {
+  for (let child = node, at = node.parent; at && at !== stop; child = at, at = at.parent)
+    if (
+      at.kind === "If" &&
+      at.body.includes(child as never) &&
+      at.test.kind === "Compare" &&
+      at.test.ops[0] === "is" &&
+      at.test.rights[0]?.kind === "Const"
+    )
+      return true;
+  return false;
+}
+
+/** `net.spread().item()` */
+export function isReadAtOnce({ parent }: Node): boolean {
+  return (
+    parent?.kind === "Attribute" &&
+    /^(?:item|detach|tolist)$/.test(parent.attr) &&
+    parent.parent?.kind === "Call" &&
+    parent.parent.func === parent
+  );
+}
+
+export function isSame(a: CallSite, b: CallSite): boolean {
+  return (
+    a.grad === b.grad &&
+    a.throttled === b.throttled &&
+    a.branch === b.branch &&
+    a.read === b.read &&
+    a.draws === b.draws &&
+    a.beside === b.beside &&
+    a.loops?.length === b.loops?.length &&
+    (a.loops?.every((loop, at) => loop === b.loops![at]) ?? true) &&
+    (a.passed === b.passed || JSON.stringify(a.passed) === JSON.stringify(b.passed))
+  );
+}
