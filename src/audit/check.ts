@@ -21,6 +21,7 @@ interface Selected {
   readonly code: string;
   readonly meta: RuleMeta;
   readonly hotOnly: boolean;
+  readonly inTraining: boolean;
   readonly check: Rule["check"] | null;
   readonly checkConfig: Rule["checkConfig"] | null;
 }
@@ -36,6 +37,7 @@ function selectedRules(settings: Settings): readonly Selected[] {
         code: meta.code,
         meta,
         hotOnly: meta.hotOnly === true,
+        inTraining: meta.inTraining === true,
         check,
         checkConfig,
       }),
@@ -55,10 +57,10 @@ export function checkPython(
   const suppressions = new Suppressions(file.tree.comments, file);
   const report = new Reporter(file.path, file, settings, cells);
   const ran = new Set<string>();
-  for (const { code, meta, hotOnly, check } of selectedRules(settings)) {
+  for (const { code, meta, hotOnly, inTraining, check } of selectedRules(settings)) {
     if (!check || isIgnoredIn(file.path, code, settings)) continue;
     ran.add(code);
-    if (hotOnly && !facts.anyHot) continue;
+    if ((hotOnly && !facts.anyHot) || (inTraining && !facts.anyTraining)) continue;
     for (const finding of check(facts)) {
       const fix = finding.fix?.imports
         ? { ...finding.fix, edits: [...finding.fix.edits, ...importEdits(file, finding.fix.imports)] }

@@ -45,6 +45,8 @@ export interface RuleMeta {
   readonly patterns: readonly number[];
   /** Finds only what runs in a training step: not asked about Python files that no step runs through. */
   readonly hotOnly?: true;
+  /** Finds only what trains or evaluates: not asked about files of nothing but networks. */
+  readonly inTraining?: true;
   /** What it finds costs only on a device: its file has to speak of one, or its program to use one, for more than a note. */
   readonly onDevice?: "file" | "program";
 }

@@ -21,6 +21,7 @@ export class PythonFile {
   readonly tree: Tree;
   #lines: Lines | null = null;
   #code: string | null = null;
+  #bare: string | null = null;
   readonly #names = new Map<string, Map<string, string>>();
   readonly #mentions = new Map<string, boolean>();
   readonly #qualified = new Map<Node, string>();
@@ -54,10 +55,10 @@ export class PythonFile {
     return this.#scopes;
   }
 
-  /** Whether the text has the word anywhere; asked once a file, however often it is asked. */
+  /** Whether the code has the word anywhere; looked for once a file, however often it is asked. */
   mentions(word: string): boolean {
     let known = this.#mentions.get(word);
-    if (known === undefined) this.#mentions.set(word, (known = this.text.includes(word)));
+    if (known === undefined) this.#mentions.set(word, (known = this.bare.includes(word)));
     return known;
   }
 
@@ -102,9 +103,14 @@ export class PythonFile {
     return this.#code;
   }
 
-  /** Whether the code has it. The text is asked first: most have it nowhere. */
   says(pattern: RegExp): boolean {
-    return pattern.test(this.text) && pattern.test(this.code);
+    return pattern.test(this.bare);
+  }
+
+  /** The code without its docstrings, half of many a library's text: dozens of words and patterns are looked for in it. */
+  get bare(): string {
+    this.#bare ??= bareCode(this.text, this.tree.comments, this.all("ExprStmt"));
+    return this.#bare;
   }
 
   codeOf(node: { readonly start: number; readonly end: number }): string {
@@ -354,6 +360,32 @@ export function importsFrom(file: PythonFile, library: RegExp): boolean {
 }
 
 /** Each as long as it was, in spaces: whatever stands behind it stays where it is. */
+/** The text with nothing in place of its comments and of the strings that are statements. */
+function bareCode(
+  text: string,
+  comments: readonly Comment[],
+  statements: readonly NodeOf<"ExprStmt">[],
+): string {
+  let bare = "";
+  let from = 0;
+  let comment = 0;
+  const upTo = (end: number): void => {
+    for (; comment < comments.length && comments[comment]!.start < end; comment++) {
+      const next = comments[comment]!;
+      bare += text.slice(from, next.start);
+      from = next.end;
+    }
+  };
+  for (const { value } of statements) {
+    if (value.kind !== "Str" || value.parts.length > 0) continue;
+    upTo(value.start);
+    bare += text.slice(from, value.start);
+    from = value.end;
+  }
+  upTo(text.length);
+  return bare + text.slice(from);
+}
+
 function withoutComments(text: string, comments: readonly Comment[], first: number, last: number): string {
   const parts: string[] = [];
   let from = first;

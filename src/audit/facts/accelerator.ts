@@ -59,17 +59,14 @@ function isPlaceOfTensor(device: Expr, file: PythonFile): boolean {
   );
 }
 
-/** By what the text says. What is only asked back, `x.cpu()`, was somewhere for whoever handed it in. */
+/** By what the code says. What is only asked back, `x.cpu()`, was somewhere for whoever handed it in. */
 function namedIn(file: PythonFile, trains: boolean): "uses" | "handed" | null {
   // Whoever makes the optimizer and differentiates would have sent the network there: that something is asked back is habit.
   const makesOptimizer = trains && file.calls.matching(OPTIMIZERS).length > 0;
   let asksBack = false;
-  for (const { 0: said, index } of file.text.matchAll(ACCELERATORS)) {
-    if (said === ".cpu(" && (asksBack || makesOptimizer)) continue;
-    // "Uncomment this to run on GPU".
-    if (file.tree.comments.some(({ start, end }) => start <= index && index < end)) continue;
+  for (const [said] of file.bare.matchAll(ACCELERATORS)) {
     if (said !== ".cpu(") return "uses";
-    asksBack = true;
+    asksBack ||= !makesOptimizer;
   }
   return asksBack ? "handed" : null;
 }

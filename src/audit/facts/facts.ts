@@ -8,7 +8,7 @@ import { backwardsTaken } from "./attacks.ts";
 import type { Role } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import type { Networks } from "./naming.ts";
-import { isReachedFromForward } from "./heat.ts";
+import { isOfForward, isReachedFromForward } from "./heat.ts";
 import { frequency } from "./guards.ts";
 import { isLossCall } from "./inputs.ts";
 import type { Frequency } from "./guards.ts";
@@ -72,6 +72,10 @@ const COLD: FunctionFacts = {
   onlyRead: false,
 };
 
+/** What a file says that trains, evaluates, or makes what these need. */
+const TRAINING =
+  /backward|zero_grad|[lL]oader|\.step\(|epoch|[eE]valuat|\.fit\(|\.eval\(|optimizer|Trainer\b|_step\b|\btrain\(|retain_graph/;
+
 /** What Lightning and transformers call once an epoch. */
 const EPOCH_HOOKS = /^on_(?:train_)?epoch_(?:start|begin|end)$/;
 
@@ -83,6 +87,7 @@ export class Facts {
   #backwards: readonly Backward[] | null = null;
   #stepLoops: ReadonlySet<Loop> | null = null;
   #anyHot: boolean | null = null;
+  #anyTraining: boolean | null = null;
   /** By function; null stands for the file's own statements. */
   readonly #functions = new Map<Node | null, FunctionFacts>();
   readonly #roles = new Map<ClassDef, Role>();
@@ -351,6 +356,20 @@ export class Facts {
         .all("FunctionDef")
         .some((fn) => this.#functionFacts(fn).hot !== null || lossWithoutModule(fn, this.file) !== null);
     return this.#anyHot;
+  }
+
+  /**
+   * Whether anything in this file trains or evaluates, or is run by what does so elsewhere: half of a large tree are networks,
+   * and their layers run for whoever trains them.
+   */
+  get anyTraining(): boolean {
+    this.#anyTraining ??=
+      this.file.says(TRAINING) ||
+      this.file.all("FunctionDef").some((fn) => {
+        const { hot, repeated, evaluates } = this.#functionFacts(fn);
+        return evaluates || (hot === null ? repeated : !isOfForward(hot));
+      });
+    return this.#anyTraining;
   }
 
   /** The innermost training-step loop around the node, in its own function. */

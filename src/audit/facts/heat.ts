@@ -101,6 +101,10 @@ function uncalledSteps(graph: CallGraph, loose: Some): ReadonlySet<Fn> {
 export const isReachedFromForward = (why: string | null): boolean =>
   why?.startsWith("reached from forward of ") === true;
 
+/** The same, or whether it is such a forward itself. */
+export const isOfForward = (why: string): boolean =>
+  why.startsWith("forward of ") || isReachedFromForward(why);
+
 /** Why each function is hot, by its position. `losses`: those that a program picks by name. */
 export function spreadHeat(
   graph: CallGraph,

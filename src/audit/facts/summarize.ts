@@ -191,7 +191,7 @@ class Summarizer {
       defaults: defaultsToDevice(file) || undefined,
       varies: shapesVary(file, (node) => isBehindOwnOption(node, file)) || undefined,
       blocks: (file.mentions("CUDA_LAUNCH_BLOCKING") && file.says(BLOCKS)) || undefined,
-      states: READS_STATES.test(file.text) || undefined,
+      states: file.says(READS_STATES) || undefined,
       ranks: setsUpRanks(file) || undefined,
       places: choosesDevice(file) || undefined,
       early: calledBeforeChoice(file),

@@ -26,6 +26,7 @@ export const rule: Rule = {
     severity: "error",
     fix: "safe",
     patterns: [1, 18],
+    inTraining: true,
   },
   *check(facts) {
     for (const keep of keeps(facts)) {

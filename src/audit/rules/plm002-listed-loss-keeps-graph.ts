@@ -29,6 +29,7 @@ export const rule: Rule = {
     severity: "error",
     fix: "safe",
     patterns: [2, 3, 17],
+    inTraining: true,
   },
   *check(facts) {
     for (const keep of keeps(facts)) {

@@ -22,6 +22,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [3],
+    inTraining: true,
   },
   *check(facts) {
     if (!facts.accelerator) return;

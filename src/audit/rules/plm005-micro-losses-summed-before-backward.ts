@@ -25,6 +25,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [5],
+    inTraining: true,
   },
   *check(facts) {
     yield* returned(facts);

@@ -33,6 +33,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [7],
+    inTraining: true,
   },
   *check(facts) {
     for (const { call, loss } of facts.backwards) {

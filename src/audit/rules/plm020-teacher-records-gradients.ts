@@ -104,7 +104,7 @@ export const rule: Rule = {
         ...(fix ? { fix } : {}),
       };
     }
-    yield* handedOn(facts);
+    if (facts.anyTraining) yield* handedOn(facts);
     for (const call of besideTrained(facts))
       if (!told.has(call))
         yield {

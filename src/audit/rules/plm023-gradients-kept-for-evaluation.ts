@@ -24,6 +24,7 @@ export const rule: Rule = {
     severity: "note",
     fix: "unsafe",
     patterns: [23],
+    inTraining: true,
   },
   *check(facts) {
     // Two branches that train, and one evaluation below both.

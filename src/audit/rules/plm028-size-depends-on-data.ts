@@ -183,7 +183,7 @@ function isTensorMethod(call: Call, short: string, facts: Facts): boolean {
 
 /** What is computed with in a file that speaks of torch, and of no other library that has arrays or tables, are tensors. */
 function isOfTorchAlone({ file }: Facts): boolean {
-  return file.mentions("torch") && !ARRAYS.some((library) => file.mentions(library));
+  return file.mentions("torch") && !ARRAYS.some((library) => file.text.includes(library));
 }
 
 const ARRAYS = ["numpy", "pandas", "cupy", "jax", "tensorflow", "sklearn", "scipy"];

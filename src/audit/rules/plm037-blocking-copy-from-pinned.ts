@@ -20,6 +20,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [37],
+    inTraining: true,
   },
   *check(facts) {
     const { file } = facts;

@@ -29,6 +29,7 @@ export const rule: Rule = {
     severity: "note",
     fix: "unsafe",
     patterns: [38],
+    inTraining: true,
   },
   *check(facts) {
     const { file } = facts;

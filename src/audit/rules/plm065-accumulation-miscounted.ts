@@ -26,6 +26,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [65],
+    inTraining: true,
   },
   *check(facts) {
     const { file } = facts;

@@ -56,10 +56,14 @@ export const rule: Rule = {
       // Of a class whose forward is told of, where its network is made need not be.
       ...judged,
       ...[...perceptual(facts)].filter(({ at }) => !said.has(classOf(at as Node))),
-      ...[...passedOver(facts)].map(ofPassedOver),
-      ...[...chosenByName(facts)].map(ofChosen),
       ...[...switchedOnOnly(facts)].map(ofSwitchedOn),
-      ...[...partsAlone(facts)].map(ofPartsAlone),
+      ...(facts.anyTraining
+        ? [
+            ...[...passedOver(facts)].map(ofPassedOver),
+            ...[...chosenByName(facts)].map(ofChosen),
+            ...[...partsAlone(facts)].map(ofPartsAlone),
+          ]
+        : []),
       ...[...inLossOfAnother(facts)].map(unwanted),
       ...(trains || facts.file.mentions("configure_optimizers")
         ? [...leftOutOfClass(facts)].map(ofNoOptimizer)

@@ -22,6 +22,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "none",
     patterns: [72],
+    inTraining: true,
   },
   *check(facts) {
     if (!facts.anyHot && facts.file.all("Yield").length === 0) return;

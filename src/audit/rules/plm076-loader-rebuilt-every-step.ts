@@ -26,6 +26,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "none",
     patterns: [76],
+    inTraining: true,
   },
   *check(facts) {
     const { file } = facts;

@@ -23,6 +23,7 @@ export const rule: Rule = {
     severity: "warning",
     fix: "unsafe",
     patterns: [79],
+    inTraining: true,
   },
   *check(facts) {
     const { file } = facts;

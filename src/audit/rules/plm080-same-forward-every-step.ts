@@ -1,6 +1,6 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, isStatement, lastWord, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, isStatement, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node, NodeOf } from "../../python/tree.ts";
 import { attributesOf, isSelf, methodsOf, selfAttribute } from "../facts/classes.ts";
@@ -183,13 +183,22 @@ function ofTurns(call: Call, { file }: Facts): string {
 
 /** In a loss or a network of its own file, which others train with. */
 function* pickedElsewhere(facts: Facts): Generator<Finding> {
-  if (facts.file.all("For").length === 0) return;
-  for (const call of facts.file.all("Call")) {
-    if (call.parent?.kind !== "Subscript" && call.parent?.kind !== "Assign") continue;
-    if (call.args.length === 0 || isOfLibrary(call, facts)) continue;
-    const [inner] = loopsAround(call);
-    if (inner && !isSoftmax(call, facts) && isPickedFrom(call, inner, facts))
-      yield { at: call, severity: "note", message: ofPicks(call, facts) };
+  const { file } = facts;
+  const turned = new Set(file.all("For").flatMap(({ target }) => namesIn(target).map(({ id }) => id)));
+  if (turned.size === 0) return;
+  const seen = new Set<Call>();
+  for (const { value, index } of file.all("Subscript")) {
+    if (value.kind !== "Call" && value.kind !== "Name") continue;
+    if (!namesIn(index).some(({ id }) => turned.has(id))) continue;
+    const made = value.kind === "Call" ? [value] : file.scopes.reaching(value).map((one) => one.value);
+    for (const call of made) {
+      if (call?.kind !== "Call" || seen.has(call) || call.args.length === 0) continue;
+      seen.add(call);
+      if (isOfLibrary(call, facts)) continue;
+      const [inner] = loopsAround(call);
+      if (inner && !isSoftmax(call, facts) && isPickedFrom(call, inner, facts))
+        yield { at: call, severity: "note", message: ofPicks(call, facts) };
+    }
   }
 }
 

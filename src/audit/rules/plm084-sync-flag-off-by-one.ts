@@ -23,6 +23,7 @@ export const rule: Rule = {
     severity: "error",
     fix: "none",
     patterns: [84],
+    inTraining: true,
   },
   *check(facts) {
     const { file } = facts;
