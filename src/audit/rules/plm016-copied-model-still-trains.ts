@@ -1,9 +1,9 @@
-import { keyword, positional } from "../../python/file.ts";
-import { classOf, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
+import { positional } from "../../python/file.ts";
+import { classOf, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Arg, Assign, Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Arg, Assign, Call, Expr } from "../../python/tree.ts";
+import { isAskedInStep, isHeldAgainst, isMovedAfter } from "../facts/copied-networks.ts";
 import { isNetwork } from "../facts/networks.ts";
-import { callsOf } from "../facts/returns.ts";
 import type { Rule } from "../rule.ts";
 
 /** What a copy is called that plays a part in training. */
@@ -55,20 +55,24 @@ export const rule: Rule = {
             ? fn.name
             : "";
       if (!isNetwork(source, facts) && !isRunOverWeights(source, copy, file)) continue;
+      const escaped = copy.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+      const held =
+        /requires_grad_\(/.test(file.textOf(statement.value)) ||
+        new RegExp(
+          `${escaped}\\.(?:eval\\(\\)\\.)?requires_grad_\\(|in ${escaped}\\.(?:named_)?parameters\\(\\)\\s*:\\s*\\w+\\.requires_grad|(?:requires_grad|freeze)\\w*\\(\\s*${escaped}\\b`,
+        ).test(file.code);
+      const frozen = held || new RegExp(`in ${escaped}\\.(?:named_)?parameters\\(`).test(file.code);
       // Only a copy that plays a part in training: an average, a teacher, a reference.
       const owner = classOf(call)?.name ?? "";
+      const of = file.textOf(source);
       if (
         !PART.test(copy) &&
         !(copy.startsWith("self.") && PART.test(owner)) &&
-        !isMovedAfter(copy, file.textOf(source), file)
+        !isMovedAfter(copy, of, file) &&
+        !isAskedInStep(copy, held, facts) &&
+        !isHeldAgainst(copy, of, file)
       )
         continue;
-      const escaped = copy.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-      const frozen =
-        /requires_grad_\(/.test(file.textOf(statement.value)) ||
-        new RegExp(
-          `${escaped}\\.(?:requires_grad_|eval\\(\\)\\.requires_grad_)|in ${escaped}\\.(?:named_)?parameters\\(|(?:requires_grad|freeze)\\w*\\(\\s*${escaped}\\b`,
-        ).test(file.code);
       // Kept on the host it costs the device nothing.
       if (frozen && /\.cpu\(|["']cpu["']/.test(file.textOf(statement.value))) continue;
       yield {
@@ -93,108 +97,6 @@ function isRunOverWeights(source: Expr, copy: string, file: PythonFile): boolean
   );
 }
 
-/** What the helper of another file is called that moves one network's weights towards another's. */
-const MOVES = /(?:^|_)(?:ema|accumulate|moving|polyak|soft_update|momentum_update)(?:_|$)/i;
-
-/** Whatever it is called, its weights are moved towards those that it is a copy of: by a loop over both, or a helper that is given both. */
-function isMovedAfter(copy: string, source: string, file: PythonFile): boolean {
-  const isOneOf = (args: readonly Arg[], network: string): boolean =>
-    args.some(({ value }) => networkText(value, file) === network);
-  return (
-    file.calls.matching(MOVES).some(({ args }) => isOneOf(args, copy) && isOneOf(args, source)) ||
-    file.once(moves).some(({ at, moved, towards }) => {
-      if (networkText(moved, file) === copy && networkText(towards, file) === source) return true;
-      // `def follow(slow, fast): …` with `follow(copied, net)`.
-      const fn = functionOf(at);
-      return (
-        fn?.kind === "FunctionDef" &&
-        callsOf(fn, file).some((call) => {
-          const [to, from] = [moved, towards].map((param) => paramGiven(call, param, fn));
-          return to && from && networkText(to, file) === copy && networkText(from, file) === source;
-        })
-      );
-    })
-  );
-}
-
-interface Move {
-  readonly at: Node;
-  readonly moved: Expr;
-  readonly towards: Expr;
-}
-
-/** Where the weights of one network are mixed with another's: `s.lerp_(p, 0.01)`, `s.data = d * s.data + (1 - d) * p.data`. */
-function moves(file: PythonFile): readonly Move[] {
-  const found: Move[] = [];
-  const add = (at: Node, weight: Expr, from: readonly Expr[], keepsOld: boolean): void => {
-    const moved = networkOf(weight, file);
-    if (!moved) return;
-    const others = from.flatMap((one) => networksIn(one, file));
-    const isMoved = (one: Expr): boolean => file.textOf(one) === file.textOf(moved);
-    const towards = others.find((one) => !isMoved(one));
-    // What takes on the other's weights as they are may be what is trained from there.
-    if (towards && (keepsOld || others.some(isMoved))) found.push({ at, moved, towards });
-  };
-  for (const call of file.callsNamed("lerp_", "add_", "sub_", "copy_"))
-    if (call.func.kind === "Attribute")
-      add(
-        call,
-        call.func.value,
-        call.args.map(({ value }) => value),
-        call.func.attr !== "copy_",
-      );
-  for (const statement of file.all("Assign"))
-    for (const target of statement.targets)
-      if (target.kind === "Attribute" && target.attr === "data")
-        add(statement, target, [statement.value], false);
-  return found;
-}
-
-function networksIn(expr: Expr, file: PythonFile): readonly Expr[] {
-  return namesIn(expr).flatMap((name) => networkOf(name, file) ?? []);
-}
-
-/** What a call gives for a parameter. */
-function paramGiven(call: Call, param: Expr, { params }: FunctionDef): Expr | null {
-  const at = param.kind === "Name" ? params.findIndex(({ name }) => name === param.id) : -1;
-  if (at < 0) return null;
-  const shift = params[0]?.name === "self" ? 1 : 0;
-  return keyword(call, params[at]!.name)?.value ?? positional(call, at - shift);
-}
-
-/** `net` of `net`, and of `net.module`. */
-function networkText(expr: Expr, file: PythonFile): string {
-  return file.textOf(expr.kind === "Attribute" && expr.attr === "module" ? expr.value : expr);
-}
-
-const WEIGHTS = /^(?:(?:named_)?(?:parameters|buffers)|state_dict)$/;
-
-/** The network whose weights these are: `net` of `p.data` in `for p in net.parameters()`, of `weights[k]` with `weights = dict(net.named_parameters())`. */
-function networkOf(expr: Expr, file: PythonFile, depth = 0): Expr | null {
-  if (depth > 12) return null;
-  const again = (inner: Expr | null | undefined): Expr | null =>
-    inner ? networkOf(inner, file, depth + 1) : null;
-  if (expr.kind === "Attribute" || expr.kind === "Subscript") return again(expr.value);
-  if (expr.kind === "Call") {
-    const { func } = expr;
-    if (func.kind !== "Attribute") return again(positional(expr, 0));
-    return WEIGHTS.test(func.attr) ? func.value : again(func.value);
-  }
-  const [one, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
-  if (!one || more.length > 0) return null;
-  if (one.how !== "iterate") return one.how === "assign" ? again(one.value) : null;
-  const pairs =
-    one.value?.kind === "Call" && file.dotted(one.value.func) === "builtins.zip" ? one.value : null;
-  return again(pairs ? pairs.args[placeOf(one.node)]?.value : one.value);
-}
-
-/** 1 of `q` in `for p, q in …`, and in `for (name, p), (name, q) in …`. */
-function placeOf(target: Node): number {
-  let at = target;
-  while (at.parent?.kind === "Tuple" && at.parent.parent?.kind === "Tuple") at = at.parent;
-  return at.parent?.kind === "Tuple" ? at.parent.items.indexOf(at as Expr) : 0;
-}
-
 /** `model` of `accelerator.unwrap_model(model)`, and of `model.module if hasattr(model, "module") else model`. */
 function unwrapped(expr: Expr | null): Expr | null {
   if (expr?.kind === "IfExp") {
@@ -208,9 +110,11 @@ function unwrapped(expr: Expr | null): Expr | null {
     : expr;
 }
 
-/** What the copy is called: its variable, or its key among others. */
+/** What the copy is called: its variable, its key among others, or its name in a namespace. */
 function nameOf(call: Call, statement: Assign, file: PythonFile): string {
   const { value } = statement;
+  const part = named(value)?.find((arg) => bare(arg.value) === call)?.name;
+  if (part) return `${file.textOf(statement.targets[0]!)}.${part}`;
   const at = value.kind === "Dict" ? value.values.findIndex((one) => bare(one) === call) : -1;
   const key = value.kind === "Dict" && at >= 0 ? value.keys[at] : null;
   return key?.kind === "Str" && key.value !== null ? key.value : file.textOf(statement.targets[0]!);
@@ -222,9 +126,20 @@ function made(expr: Expr): readonly Expr[] {
   if (at.kind === "Comp") return [bare(at.element)];
   if (at.kind === "List" || at.kind === "Tuple") return at.items.map(bare);
   if (at.kind === "Dict") return at.values.map(bare);
+  const parts = named(at);
+  if (parts) return parts.map(({ value }) => bare(value));
   if (at.kind === "Call" && at.args.length > 0 && at.func.kind !== "Call")
     return [at, ...made(at.args[0]!.value)];
   return [at];
+}
+
+/** What `SimpleNamespace(net=net, average=deepcopy(net))` holds. */
+function named(expr: Expr): readonly Arg[] | null {
+  return expr.kind === "Call" &&
+    /^(?:SimpleNamespace|Namespace|Munch|EasyDict|edict|AttrDict|dict)$/.test(lastWord(expr.func)) &&
+    expr.args.every(({ name }) => name !== null)
+    ? expr.args
+    : null;
 }
 
 /** `deepcopy(model).to(device).eval()` → the copy. */
