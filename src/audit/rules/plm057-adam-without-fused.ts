@@ -1,11 +1,12 @@
-import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
+import { isFalse, isNone, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { lastWord } from "../../python/nodes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import type { Call, Expr, Name, Node, Param } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { entry, given, hidesArguments, literalDict } from "../facts/arguments.ts";
-import { optionBehind } from "../facts/behind-options.ts";
+import { defaultOf, optionBehind } from "../facts/behind-options.ts";
 import type { Facts } from "../facts/facts.ts";
+import { handedIn } from "../facts/handed-in.ts";
 import type { Rule } from "../rule.ts";
 
 const MESSAGE =
@@ -69,53 +70,85 @@ const OTHER_SHARDS = /\b(?:fairscale|torch_xla)\b/;
 
 const ADAM = /^torch\.optim\.(?:adamw?\.)?AdamW?$/;
 
-/** Calls of what was picked out of a table or by its name. */
+/** Calls of what was picked out of a table, by its name, or by a test. */
 function chosenCalls(file: PythonFile): readonly Call[] {
   if (!file.mentions("Adam")) return [];
   const [tables, names] = [file.all("Subscript"), file.callsNamed("getattr")];
   const calls = [...tables, ...names].flatMap((picked) =>
     picked.parent?.kind === "Call" && picked.parent.func === picked ? [picked.parent] : [],
   );
-  // `Optimizer = Sharded if distributed else torch.optim.AdamW`
+  const named = holders(file).flatMap((held) => callsOfHeld(held, file));
+  return calls.length + named.length > 0 && file.says(/\bAdamW?\b/) ? [...calls, ...named] : [];
+}
+
+/** The names that the class may be kept under: `make = Sharded if several else AdamW`, `def build(net, make=AdamW)`. */
+function holders(file: PythonFile): readonly (Name | Param)[] {
+  const isAdam = (one: Expr): boolean => ADAM.test(file.dotted(one) ?? "");
   const either = file.all("IfExp").flatMap(({ body, orelse, parent }) => {
-    const [target] = parent?.kind === "Assign" ? parent.targets : [];
-    const made =
-      target?.kind === "Name" && [body, orelse].some((one) => ADAM.test(file.dotted(one) ?? ""))
-        ? file.scopes.definitionAt(target)
-        : null;
-    return (made ? file.scopes.uses(made) : []).flatMap((use) =>
-      use.parent?.kind === "Call" && use.parent.func === use ? [use.parent] : [],
-    );
+    const [target] = parent?.kind === "Assign" && (isAdam(body) || isAdam(orelse)) ? parent.targets : [];
+    return target?.kind === "Name" ? [target] : [];
   });
-  return calls.length + either.length > 0 && file.says(/\bAdamW?\b/) ? [...calls, ...either] : [];
+  return [...either, ...file.all("Param").filter((param) => param.default && isAdam(param.default))];
+}
+
+function callsOfHeld(held: Name | Param, file: PythonFile): readonly Call[] {
+  const made = file.scopes.definitionAt(held);
+  return (made ? file.scopes.uses(made) : []).flatMap((use) =>
+    use.parent?.kind === "Call" && use.parent.func === use ? [use.parent] : [],
+  );
 }
 
 /** `OPTIMIZERS["adamw"]`, `getattr(torch.optim, name)`: what they stand for, where the file shows the word. */
-function chosenFrom(func: Expr, file: PythonFile): string | null {
+function chosenFrom(func: Expr, facts: Facts): string | null {
+  const { file } = facts;
   if (func.kind === "Subscript") {
     const table = literalDict(func.value, file);
-    const word = wordOf(func.index, file);
+    const word = wordOf(func.index, facts);
     const found = table && word !== null ? entry(table, word) : null;
     return found && file.dotted(found);
   }
-  const made = func.kind === "Name" ? file.scopes.onlyValue(func) : null;
-  if (made?.kind === "IfExp")
-    return (
-      [made.body, made.orelse].map((one) => file.dotted(one) ?? "").find((one) => ADAM.test(one)) ?? null
-    );
+  if (func.kind === "Name") return chosenByTest(func, facts);
   if (func.kind !== "Call" || file.dotted(func.func) !== "builtins.getattr") return null;
   const [place, name] = [positional(func, 0), positional(func, 1)];
-  const [from, word] = [place && file.dotted(place), name && wordOf(name, file)];
+  const [from, word] = [place && file.dotted(place), name && wordOf(name, facts)];
   return from && word ? `${from}.${word}` : null;
 }
 
-/** The text itself, or a parameter's unless a caller says otherwise. */
-function wordOf(expr: Expr, file: PythonFile): string | null {
+/** Of what a name may be, that which is no option that somebody has to ask for. */
+function chosenByTest(name: Name, { file, project }: Facts): string | null {
+  const either = file.scopes.reaching(name).flatMap((one) => {
+    // Whoever calls it in this file may give another.
+    const made =
+      one.node.kind !== "Param"
+        ? one.value
+        : handedIn(one, file, true).length === 0
+          ? one.node.default
+          : null;
+    return made?.kind === "IfExp" ? [made.body, made.orelse] : made ? [made] : [];
+  });
+  return (
+    either
+      .filter((one) => ADAM.test(file.dotted(one) ?? "") && !optionBehind(one, file, project))
+      .map((one) => file.dotted(one))[0] ?? null
+  );
+}
+
+/** The text itself, a parameter's unless a caller says otherwise, or an option's by default. */
+function wordOf(expr: Expr, { file, project }: Facts): string | null {
   if (expr.kind === "Str") return expr.value;
+  if (expr.kind === "Attribute") {
+    const word = defaultOf(expr, file, project);
+    return typeof word === "string" ? word : null;
+  }
   if (expr.kind !== "Name") return null;
   const [one, ...more] = file.scopes.reaching(expr);
   const value = one?.node.kind === "Param" ? one.node.default : (one?.value ?? null);
   return more.length === 0 && value?.kind === "Str" ? value.value : null;
+}
+
+/** Left out, or `None`, which leaves it to the default. */
+function isUnasked(value: Expr | null): boolean {
+  return value === null || isNone(value);
 }
 
 /** The word itself, or `optim = "adamw_torch"` above. */
@@ -192,9 +225,9 @@ export const rule: Rule = {
       if (bound && /^torch\.optim\.AdamW?$/.test(file.dotted(bound) ?? "") && !hidesArguments(call, file))
         yield { at: call, message: MESSAGE };
     }
-    for (const call of [...file.callsNamed("Adam", "AdamW"), ...chosenCalls(file)]) {
+    for (const call of new Set([...file.callsNamed("Adam", "AdamW"), ...chosenCalls(file)])) {
       if (
-        !ADAM.test(file.dotted(call.func) ?? chosenFrom(call.func, file) ?? "") ||
+        !ADAM.test(file.dotted(call.func) ?? chosenFrom(call.func, facts) ?? "") ||
         // Both at once are refused: who asks for one has not asked for the other, whatever else is handed on.
         (hidesArguments(call, file) && !isTrue(keyword(call, "foreach")?.value ?? null))
       )
@@ -203,7 +236,10 @@ export const rule: Rule = {
       const foreach = given(call, "foreach", file);
       // `foreach=device == "cuda"` is the default, said aloud.
       const asked = foreach?.kind === "Name" ? file.scopes.onlyValue(foreach) : foreach;
-      if ((fused && !isFalse(fused)) || (!fused && asked && !isTrue(asked) && asked.kind !== "Compare"))
+      if (
+        (!isUnasked(fused) && !isFalse(fused)) ||
+        (isUnasked(fused) && !isUnasked(asked) && !isTrue(asked) && asked!.kind !== "Compare")
+      )
         continue;
       if (["capturable", "differentiable"].some((key) => given(call, key, file))) continue;
       const chosen = keyword(call, "fused") ?? keyword(call, "foreach");
@@ -211,16 +247,22 @@ export const rule: Rule = {
       if (isElsewhere(facts)) continue;
       const sharded = file.says(SHARDED);
       if (sharded && file.says(OTHER_SHARDS)) continue;
+      // Another one that is chosen in its place may not know the word.
+      const isOneOfSeveral = call.func.kind === "Name" && file.dotted(call.func) === null;
       yield {
         at: call.func,
         message: sharded ? MESSAGE_OF_SHARDS : MESSAGE,
-        fix: {
-          grade: "unsafe",
-          title: "Use the fused kernel",
-          edits: chosen
-            ? [{ start: chosen.start, end: chosen.end, text: "fused=True" }]
-            : addKeyword(call, "fused=True", file),
-        },
+        ...(isOneOfSeveral
+          ? {}
+          : {
+              fix: {
+                grade: "unsafe" as const,
+                title: "Use the fused kernel",
+                edits: chosen
+                  ? [{ start: chosen.start, end: chosen.end, text: "fused=True" }]
+                  : addKeyword(call, "fused=True", file),
+              },
+            }),
       };
     }
   },
