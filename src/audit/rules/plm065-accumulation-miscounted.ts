@@ -1,4 +1,3 @@
-import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node, NodeOf } from "../../python/tree.ts";
@@ -9,6 +8,16 @@ import {
   isDivided,
   isOneByDefault,
 } from "../facts/accumulation.ts";
+import {
+  chunkCount,
+  insideOf,
+  isDividedByWhole,
+  isPartsOf,
+  namedCount,
+  stride,
+  wholeOf,
+} from "../facts/batch-parts.ts";
+import { toldSteps } from "../facts/told-steps.ts";
 import type { Backward, Loop } from "../facts/training.ts";
 import { loopOfSteps, loopsAround, optimizerSteps } from "../facts/training.ts";
 import { throttleOf } from "../facts/step-throttles.ts";
@@ -31,7 +40,9 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     // An engine for private training takes the steps: it adds clipped gradients up, and divides them itself.
-    if (facts.backwards.length === 0 || file.says(/PrivacyEngine|privacy_engine|\bopacus\b/)) return;
+    if (file.says(/PrivacyEngine|privacy_engine|\bopacus\b/)) return;
+    yield* wholeLosses(facts);
+    if (facts.backwards.length === 0) return;
     yield* microSteps(facts);
     yield* inTwoFunctions(facts);
     // The branches of one test may each step.
@@ -126,6 +137,21 @@ export const rule: Rule = {
 function decaysForSums(count: string, file: PythonFile): boolean {
   const text = count.replace(/[^\w\s]/g, "\\$&");
   return file.says(new RegExp(`weight_decay\\b[^\\n]*=[^\\n]*\\* ?${text}(?![\\w.])`));
+}
+
+/** `scaler(loss, optimizer, step_now=(i + 1) % n == 0)`, where nothing divides the loss: whoever is told no number cannot either. */
+function* wholeLosses(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const { call, loss, by, loop } of toldSteps(facts)) {
+    const [text, count] = [onTheWay(loop, call, file), file.textOf(by)];
+    if (
+      isDivided(text, count) ||
+      dividesGradients(text) ||
+      !clearsThrottled(loop, call, null, new Set(), facts)
+    )
+      continue;
+    yield { ...undivided(call, loss, count, facts), severity: "note" };
+  }
 }
 
 /** `accumulate(net, batch)` on every turn and `update(optimizer)` on some, one function that differentiates and one that steps: neither divides. */
@@ -443,53 +469,6 @@ function* microSteps(facts: Facts): Generator<Finding> {
   }
 }
 
-/** What stands between the brackets of a call, with those of its own. */
-function insideOf({ func, end }: Call, file: PythonFile): string {
-  const inside = file.text.slice(func.end, end).trim();
-  return inside.slice(1, -1).replace(/,\s*$/, "").trim();
-}
-
-/** `loss.sum() / len(batch)`, in as many turns as the batch has parts: each adds its share of the mean over all samples. */
-function isDividedByWhole(turn: string, count: Expr, file: PythonFile): boolean {
-  const whole = wholeOf(count, file);
-  if (!whole) return false;
-  const text = file.textOf(whole).replace(/[^\w\s]/g, "\\$&");
-  return new RegExp(`(?<!/)/=?\\s*${text}(?![\\w.[])`).test(turn);
-}
-
-/** The samples that are cut into parts: `n` of `n // size`, of `(n - 1) // size + 1`, of `math.ceil(n / size)`. */
-function wholeOf(count: Expr, file: PythonFile): Expr | null {
-  let at: Expr | null = count;
-  let isCut = false;
-  for (let steps = 0; at && steps < 8; steps++)
-    if (!isCut && at.kind === "Name") at = file.scopes.onlyValue(at);
-    else if (
-      !isCut &&
-      at.kind === "Call" &&
-      /^(?:math\.ceil|builtins\.(?:int|round))$/.test(file.dotted(at.func) ?? "")
-    )
-      at = at.args[0]?.value ?? null;
-    else if (at.kind === "Binary" && /^[-+]$/.test(at.op)) at = at.left;
-    else if (at.kind === "Binary" && !isCut && /^\/\/?$/.test(at.op)) {
-      isCut = true;
-      at = at.left;
-    } else break;
-  return isCut ? at : null;
-}
-
-/** `splits = len(batch) // size`: into how many parts the loop around it cuts what it got. */
-function isPartsOf(count: Expr, loop: Loop, { file }: Facts): boolean {
-  const made = count.kind === "Name" ? file.scopes.onlyValue(count) : count;
-  const [around] = loopsAround(loop);
-  return (
-    made?.kind === "Binary" &&
-    made.op === "//" &&
-    /^len\(\w+\)$|\.(?:shape\[0\]|size\(0\))$/.test(file.textOf(made.left)) &&
-    around !== undefined &&
-    contains(around, made)
-  );
-}
-
 /** The loop as a turn of it runs that comes by here: without the other branches of the tests around. */
 function onTheWay(loop: Node, node: Node, file: PythonFile): string {
   // Nor does what is done to a name of its own under a test that the turn may not meet: `if two: loss_2 /= n`.
@@ -528,11 +507,6 @@ function handedOn(facts: Facts): Backward[] {
   });
 }
 
-/** `for at in range(0, len(batch), size)` */
-function stride(over: Call, { file }: Facts): Expr | null {
-  return file.dotted(over.func) === "builtins.range" && over.args.length === 3 ? over : null;
-}
-
 /** Whether something in the loop multiplies or divides what is differentiated, or what that is made of. */
 function isScaled(loss: Expr, loop: Loop, { file }: Facts): boolean {
   const name = loss.kind === "Name" ? loss.id : null;
@@ -564,35 +538,6 @@ function isDividedOnTheWay(expr: Expr, loop: Loop, file: PythonFile, depth: numb
     contains(loop, made.node) &&
     isDividedOnTheWay(made.value, loop, file, depth + 1)
   );
-}
-
-/** The n of `accumulation_contexts(n, …)`, a generator of the program's own. */
-function namedCount(over: Call, { file }: Facts): Expr | null {
-  return /accum|micro/i.test(file.textOf(over.func))
-    ? (over.args.find(({ value }) => /accum|micro/i.test(file.textOf(value)))?.value ?? null)
-    : null;
-}
-
-/** The n of `x.chunk(n)`, in a loop over that or over several such at once; of `x.split(size)` the call itself. */
-function chunkCount(over: Call, facts: Facts): Expr | null {
-  const parts =
-    facts.file.dotted(over.func) === "builtins.zip" ? over.args.map(({ value }) => value) : [over];
-  for (const part of parts)
-    if (
-      part.kind === "Call" &&
-      part.func.kind === "Attribute" &&
-      /^(?:chunk|tensor_split)$/.test(part.func.attr)
-    ) {
-      const torch = /^torch\.(?:chunk|tensor_split)$/.test(facts.file.dotted(part.func) ?? "");
-      return argument(part, "chunks", torch ? 1 : 0);
-    } else if (
-      part.kind === "Call" &&
-      part.func.kind === "Attribute" &&
-      part.func.attr === "split" &&
-      facts.value(part.func.value).what === "tensor"
-    )
-      return part;
-  return null;
 }
 
 /** `(i + 1) % n == 0 or (i + 1) == len(loader)`. */
