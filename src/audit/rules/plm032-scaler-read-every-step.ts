@@ -1,13 +1,17 @@
-import { isTrue, keyword, positional } from "../../python/file.ts";
-import { blockOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import { importsFrom, isNone, isTrue, keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { blockOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
-import { given } from "../facts/arguments.ts";
+import { addKeyword } from "../edits.ts";
+import { given, hidesArguments } from "../facts/arguments.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { loopsAround } from "../facts/training.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
+
+const LOOKS = "`error_if_nonfinite=True` makes the host look at the norm, and wait for it, on every step";
 
 export const rule: Rule = {
   meta: {
@@ -19,6 +23,7 @@ export const rule: Rule = {
     patterns: [32],
   },
   *check(facts) {
+    yield* boundBefore(facts);
     for (const call of facts.file.callsNamed(
       "get_scale",
       "state_dict",
@@ -40,6 +45,18 @@ export const rule: Rule = {
           ...(isOptional(facts) || !often ? { severity: "note" as const } : {}),
           message: `\`${call.func.attr}()\` copies the scale from the device, with a wait, on every step`,
         };
+      if (often && looksByItself(call, facts.file))
+        yield {
+          at: call,
+          severity: "note",
+          message:
+            "Fabric's `clip_gradients` makes the host look at the norm, and wait for it, on every step, unless it is given `error_if_nonfinite=False`",
+          fix: {
+            grade: "unsafe",
+            title: "Do not look",
+            edits: addKeyword(call, "error_if_nonfinite=False", facts.file),
+          },
+        };
       const strict = keyword(call, "error_if_nonfinite");
       const asked = given(call, "error_if_nonfinite", facts.file) ?? positional(call, 3);
       if (
@@ -52,8 +69,7 @@ export const rule: Rule = {
       )
         yield {
           at: strict ?? asked!,
-          message:
-            "`error_if_nonfinite=True` makes the host look at the norm, and wait for it, on every step",
+          message: LOOKS,
           fix: {
             grade: "unsafe",
             title: "Do not look",
@@ -63,6 +79,47 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `clip = partial(clip_grad_norm_, error_if_nonfinite=True)`, where a step calls `clip(…)`. */
+function* boundBefore(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  if (!file.mentions("error_if_nonfinite")) return;
+  for (const made of file.callsNamed("partial")) {
+    const bound = file.dotted(made.func) === "functools.partial" ? positional(made, 0) : null;
+    const strict = keyword(made, "error_if_nonfinite");
+    const [target] = made.parent?.kind === "Assign" ? made.parent.targets : [];
+    const named = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+    if (!bound || !named || !strict || !isTrue(strict.value)) continue;
+    const isOften = file.scopes.uses(named).some(({ parent }) => {
+      const call = parent?.kind === "Call" && keyword(parent, "error_if_nonfinite") === null ? parent : null;
+      return call !== null && (facts.everyStep(call) !== null || everyUpdate(call, facts));
+    });
+    if (isOften && file.dotted(bound)?.startsWith("torch.nn.utils.") === true)
+      yield {
+        at: strict,
+        message: LOOKS,
+        fix: {
+          grade: "unsafe",
+          title: "Do not look",
+          edits: [{ start: strict.value.start, end: strict.value.end, text: "False" }],
+        },
+      };
+  }
+}
+
+/** `fabric.clip_gradients(model, optimizer, max_norm=1.0)`: it looks unless it is told not to; sharded, it does not listen. */
+function looksByItself(call: Call, file: PythonFile): boolean {
+  const norm = call.func.kind === "Attribute" ? keyword(call, "max_norm") : null;
+  return (
+    norm !== null &&
+    lastWord(call.func) === "clip_gradients" &&
+    !isNone(norm.value) &&
+    given(call, "error_if_nonfinite", file) === null &&
+    !hidesArguments(call, file) &&
+    importsFrom(file, /^(?:lightning|lightning_fabric)(?:\.|$)/) &&
+    !file.says(/(?:FSDP|DeepSpeed|ModelParallel|XLA)\w*Strategy|["'](?:fsdp|deepspeed)/)
+  );
+}
 
 /** `scaler.step(optimizer)` in the same block, under whatever test: each of its steps reads it. */
 function isBesideStep(call: Call, facts: Facts): boolean {
