@@ -1,6 +1,7 @@
-import { keyword, positional } from "../../python/file.ts";
+import { argument, keyword, positional } from "../../python/file.ts";
 import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Arg, Call, ClassDef, Expr, FunctionDef, Lambda, Name } from "../../python/tree.ts";
+import { given } from "../facts/arguments.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { COLLATE_KEYWORDS, isIndexed } from "../facts/worker-data.ts";
@@ -8,6 +9,9 @@ import { callsOf } from "../facts/returns.ts";
 import { FACTORIES, last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
+
+const WHY =
+  "inside the loader: no pinning, no overlap, and with workers each needs a CUDA context of its own or fails";
 
 export const rule: Rule = {
   meta: {
@@ -19,6 +23,9 @@ export const rule: Rule = {
     patterns: [39],
   },
   *check(facts) {
+    for (const call of facts.file.callsNamed("set_format", "with_format"))
+      if (formatsOnDevice(call, facts))
+        yield { at: call, severity: "note", message: `Examples go to the device one by one, ${WHY}` };
     const loads =
       facts.file.calls.given(COLLATE_KEYWORDS).length > 0 ||
       facts.file.all("FunctionDef").some(isCollate) ||
@@ -45,11 +52,25 @@ export const rule: Rule = {
         yield {
           at: call,
           ...(certain ? {} : { severity: "note" as const }),
-          message: `${isOfExample(call, facts) ? "Examples go to the device one by one" : "Batches go to the device"}, inside the loader: no pinning, no overlap, and with workers each needs a CUDA context of its own or fails`,
+          message: `${isOfExample(call, facts) ? "Examples go to the device one by one" : "Batches go to the device"}, ${WHY}`,
         };
     }
   },
 };
+
+/** `rows.set_format("torch", device="cuda")`, where a loader or a trainer reads the rows: each is a tensor of the device as it is read. */
+function formatsOnDevice(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const kind = argument(call, "type", 0);
+  const device = given(call, "device", file);
+  return (
+    kind?.kind === "Str" &&
+    kind.value === "torch" &&
+    device !== null &&
+    facts.isAccelerator(facts.device(device)) &&
+    file.calls.matching(/(?:DataLoader|Trainer)$/).length > 0
+  );
+}
 
 /** The function around a call; of a helper that is defined in another one and called by it alone, that one: `def fn(rows): def pad(row): …`. */
 function runnerOf(call: Call, facts: Facts): FunctionDef | Lambda | null {
