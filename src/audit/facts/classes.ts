@@ -29,6 +29,9 @@ export function roleOfBase(dotted: string): Role | null {
     name === "MessagePassing"
   )
     return "module";
+  // `timm.models.vision_transformer.VisionTransformer`, `torchvision.models.ResNet`
+  if (/^(?:timm|torchvision)\.models\./.test(dotted) && isCapital(name) && !/Weights$|Cfg$/.test(name))
+    return "module";
   if (dotted.startsWith("transformers.") && /(?:Model|For[A-Z]\w+|Layer|Attention|Embeddings?)$/.test(name))
     return "module";
   if (name.endsWith("Trainer")) return "trainer";

@@ -15,8 +15,18 @@ const BATCH_HOOKS = [
   "on_before_zero_grad",
 ];
 const STEP_METHODS: Readonly<Partial<Record<Role, readonly string[]>>> = {
-  // A loss may be called without one; the others are what the forward of torch's Transformer layers calls, overridden.
-  module: ["forward", "__call__", "_sa_block", "_mha_block", "_ff_block"],
+  // A loss may be called without one; the others are what the forward of torch's Transformer layers, and of the networks of
+  // timm and torchvision, calls, overridden.
+  module: [
+    "forward",
+    "__call__",
+    "_sa_block",
+    "_mha_block",
+    "_ff_block",
+    "forward_features",
+    "forward_head",
+    "_forward_impl",
+  ],
   lightning: ["forward", "training_step", "optimizer_step", ...BATCH_HOOKS],
   trainer: ["compute_loss", "training_step"],
   callback: ["on_step_begin", "on_substep_end", "on_pre_optimizer_step", "on_step_end", ...BATCH_HOOKS],

@@ -6,6 +6,7 @@ import { attributesOf, isOnlyMadeBy, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { isWrittenInto } from "./invariants.ts";
 import { returnsByName } from "./returns.ts";
+import { isMadeByLayers, isSameValue, sizeRead, withoutGraph } from "./same-sizes.ts";
 import { callTarget } from "./summary.ts";
 
 /** A call that writes out copies of what a view would show as often. */
@@ -375,7 +376,10 @@ function isRepeatedToFit(call: Call, times: readonly Expr[], { file }: Facts): b
   );
   const [size, ...more] = repeats;
   if (!size || more.some((one) => one === null || file.textOf(one) !== file.textOf(size))) return false;
-  const isIt = (one: Expr): boolean => isSameValue(withoutGraph(one), size, file);
+  // Along the first dimension it is as long as what a layer makes of it.
+  const ofRows = times.length > 1 && times.slice(1).every(isOne);
+  const isIt = (one: Expr): boolean =>
+    isSameValue(withoutGraph(one), size, file) || (ofRows && isMadeByLayers(withoutGraph(one), size, file));
   // The last two dimensions of matrices are multiplied, those before them go along.
   const ofBatch = times.length > 2 && times.slice(-2).every(isOne);
   const isMet = (repeated: Expr): boolean => {
@@ -434,24 +438,6 @@ function isInArithmetic({ parent }: Expr): boolean {
   return parent?.kind === "Binary" && /^[-+*/]$/.test(parent.op);
 }
 
-/** `x` of `x.data` and `x.detach()`. */
-function withoutGraph(expr: Expr): Expr {
-  const read = expr.kind === "Call" ? expr.func : expr;
-  return read.kind === "Attribute" && read.attr === (read === expr ? "data" : "detach")
-    ? withoutGraph(read.value)
-    : expr;
-}
-
-/** Written alike, and given nothing else between the two places. */
-function isSameValue(one: Expr, other: Expr, file: PythonFile): boolean {
-  const { scopes } = file;
-  if (file.textOf(one) !== file.textOf(other)) return false;
-  if (one.kind !== "Name" || other.kind !== "Name") return true;
-  const before = scopes.reaching(other);
-  const after = scopes.reaching(one);
-  return before.length === after.length && before.every((made) => after.includes(made));
-}
-
 const PRODUCTS = /^(?:matmul|bmm)$/;
 const ARITHMETIC = /^(?:add|sub|mul|div|multiply|divide|subtract|maximum|minimum)$/;
 
@@ -468,50 +454,6 @@ function operandsBeside(operand: Expr, ofBatch: boolean, file: PythonFile): read
   if (name !== null && name !== `torch.${word}`) return [];
   const all = [...(name === null ? [asked.func.value] : []), ...asked.args.map(({ value }) => value)];
   return all.includes(operand) ? all.filter((one) => one !== operand) : [];
-}
-
-/** `x` of `x.shape[i]` and `x.size(i)` at place i, counted from either end, and of `*x.shape[i:]` from there on. */
-function sizeRead(given: Expr, at: number, places: number, call: Call, file: PythonFile): Expr | null {
-  const isStarred = call.args.some(({ star, value }) => star === 1 && value === given);
-  const [made, ...others] = given.kind === "Name" ? file.scopes.reaching(given) : [];
-  // `batch, length, _ = x.shape`
-  if (made?.how === "unpack" && others.length === 0)
-    return made.index === at && !isStarred && made.value ? measured(made.value) : null;
-  // `batch = x.size(0)`
-  const time = made?.how === "assign" && others.length === 0 && made.value ? made.value : given;
-  const sizes = time.kind === "Subscript" ? time.value : time;
-  const asked =
-    time.kind === "Subscript"
-      ? time.index
-      : time.kind === "Call" && time.func.kind === "Attribute" && time.func.attr === "size"
-        ? positional(time, 0)
-        : null;
-  const from = asked?.kind === "Slice" && !asked.upper && !asked.step ? asked.lower : asked;
-  const place =
-    from?.kind === "Num"
-      ? Number(from.text)
-      : from?.kind === "Unary" && from.op === "-" && from.operand.kind === "Num"
-        ? places - Number(from.operand.text)
-        : null;
-  const isSlice = asked?.kind === "Slice";
-  if (place !== at || isSlice !== isStarred || (isStarred && at !== places - 1)) return null;
-  if (isSlice && from?.kind !== "Num") return null;
-  return sizes === time && sizes.kind === "Call" && sizes.func.kind === "Attribute"
-    ? sizes.func.attr === "size"
-      ? sizes.func.value
-      : null
-    : measured(sizes);
-}
-
-/** The `x` of `x.shape` and `x.size()`. */
-function measured(sizes: Expr): Expr | null {
-  if (sizes.kind === "Attribute") return sizes.attr === "shape" ? sizes.value : null;
-  return sizes.kind === "Call" &&
-    sizes.func.kind === "Attribute" &&
-    sizes.func.attr === "size" &&
-    sizes.args.length === 0
-    ? sizes.func.value
-    : null;
 }
 
 function stars(call: Call): number {

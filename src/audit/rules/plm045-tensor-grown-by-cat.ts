@@ -76,17 +76,17 @@ function* grown(facts: Facts): Generator<Finding> {
     // `feats["a"] = cat([feats["a"], a])`
     if (
       target?.kind === "Subscript" &&
-      target.index.kind === "Str" &&
-      target.value.kind === "Name" &&
       (parts?.kind === "Tuple" || parts?.kind === "List") &&
       parts.items.some((item) => file.textOf(item) === file.textOf(target)) &&
-      isTorchCat(value, facts) &&
-      often()
+      isTorchCat(value, facts)
     ) {
-      yield {
-        at: statement,
-        message: `Every turn allocates \`${file.textOf(target)}\` anew and copies all of it; collect the parts in a list and \`cat\` once after the loop`,
-      };
+      const named = target.index.kind === "Str" && target.value.kind === "Name" && often();
+      if (named || isEntryGrown(target, statement, facts))
+        yield {
+          at: statement,
+          ...(named ? {} : { severity: "note" as const }),
+          message: `Every turn allocates \`${file.textOf(target)}\` anew and copies all of it; collect the parts in a list and \`cat\` once after the loop`,
+        };
       continue;
     }
     if (statement.targets.length !== 1 || target?.kind !== "Name" || !isTorchCat(value, facts)) continue;
@@ -143,6 +143,33 @@ function* grown(facts: Facts): Generator<Finding> {
       message: `Every turn allocates \`${target.id}\` anew and copies all of it; collect the parts in a list and \`cat\` ${reads.length > 0 ? "where they are read" : "once after the loop"}`,
     };
   }
+}
+
+/** `feats[k] = cat([feats[k], f])` for every batch, of entries that were there before and that nothing in the loop reads. */
+function isEntryGrown({ value: held, index }: NodeOf<"Subscript">, statement: Node, facts: Facts): boolean {
+  const { file } = facts;
+  if (held.kind !== "Name") return false;
+  const before = file.scopes.reaching(held);
+  const loop = loopsAround(statement).find((one) => overBatches(one, facts));
+  return (
+    loop !== undefined &&
+    // Of a key that the loop goes through there is another one each turn.
+    !(index.kind === "Name" && isBoundBy(loop, index, file)) &&
+    facts.frequency(statement, loop) !== "throttled" &&
+    before.length > 0 &&
+    before.every(({ how, node }) => how === "assign" && !contains(loop, node)) &&
+    before
+      .flatMap((one) => file.scopes.uses(one))
+      .every((use) => !contains(loop, use) || contains(statement, use) || isBegunOrAsked(use))
+  );
+}
+
+/** `feats[k] = f`, or `k in feats` */
+function isBegunOrAsked({ parent }: Name): boolean {
+  if (parent?.kind === "Compare") return /^(?:not )?in$/.test(parent.ops[0]!);
+  return (
+    parent?.kind === "Subscript" && parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent)
+  );
 }
 
 /** `pending = torch.empty(0)` below, in the same loop: what has been read is dropped, so that it stays short. */

@@ -1,0 +1,85 @@
+import { positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { classOf } from "../../python/nodes.ts";
+import type { Call, Expr } from "../../python/tree.ts";
+import { methodsOf, selfAttribute } from "./classes.ts";
+
+/** `x` of `x.shape[i]` and `x.size(i)` at place i, counted from either end, and of `*x.shape[i:]` from there on. */
+export function sizeRead(given: Expr, at: number, places: number, call: Call, file: PythonFile): Expr | null {
+  const isStarred = call.args.some(({ star, value }) => star === 1 && value === given);
+  const [made, ...others] = given.kind === "Name" ? file.scopes.reaching(given) : [];
+  // `batch, length, _ = x.shape`
+  if (made?.how === "unpack" && others.length === 0)
+    return made.index === at && !isStarred && made.value ? measured(made.value) : null;
+  // `batch = x.size(0)`
+  const time = made?.how === "assign" && others.length === 0 && made.value ? made.value : given;
+  const sizes = time.kind === "Subscript" ? time.value : time;
+  const asked =
+    time.kind === "Subscript"
+      ? time.index
+      : time.kind === "Call" && time.func.kind === "Attribute" && time.func.attr === "size"
+        ? positional(time, 0)
+        : null;
+  const from = asked?.kind === "Slice" && !asked.upper && !asked.step ? asked.lower : asked;
+  const place =
+    from?.kind === "Num"
+      ? Number(from.text)
+      : from?.kind === "Unary" && from.op === "-" && from.operand.kind === "Num"
+        ? places - Number(from.operand.text)
+        : null;
+  const isSlice = asked?.kind === "Slice";
+  if (place !== at || isSlice !== isStarred || (isStarred && at !== places - 1)) return null;
+  if (isSlice && from?.kind !== "Num") return null;
+  return sizes === time && sizes.kind === "Call" && sizes.func.kind === "Attribute"
+    ? sizes.func.attr === "size"
+      ? sizes.func.value
+      : null
+    : measured(sizes);
+}
+
+/** The `x` of `x.shape` and `x.size()`. */
+function measured(sizes: Expr): Expr | null {
+  if (sizes.kind === "Attribute") return sizes.attr === "shape" ? sizes.value : null;
+  return sizes.kind === "Call" &&
+    sizes.func.kind === "Attribute" &&
+    sizes.func.attr === "size" &&
+    sizes.args.length === 0
+    ? sizes.func.value
+    : null;
+}
+
+/** `x` of `x.data` and `x.detach()`. */
+export function withoutGraph(expr: Expr): Expr {
+  const read = expr.kind === "Call" ? expr.func : expr;
+  return read.kind === "Attribute" && read.attr === (read === expr ? "data" : "detach")
+    ? withoutGraph(read.value)
+    : expr;
+}
+
+/** Written alike, and given nothing else between the two places. */
+export function isSameValue(one: Expr, other: Expr, file: PythonFile): boolean {
+  const { scopes } = file;
+  if (file.textOf(one) !== file.textOf(other)) return false;
+  if (one.kind !== "Name" || other.kind !== "Name") return true;
+  const before = scopes.reaching(other);
+  const after = scopes.reaching(one);
+  return before.length === after.length && before.every((made) => after.includes(made));
+}
+
+/** `self.embed`, and no method of the class. */
+function isLayer(func: Expr): boolean {
+  const [own, cls] = [selfAttribute(func), classOf(func)];
+  return own !== null && cls !== null && methodsOf(cls).every(({ name }) => name !== own);
+}
+
+/** `x` below `x = self.embed(x)`, of the `x` above it: a layer leaves a batch as many rows as it has. */
+export function isMadeByLayers(one: Expr, other: Expr, file: PythonFile): boolean {
+  let at: Expr | null = one;
+  for (let layers = 0; at?.kind === "Name" && layers < 4; layers++) {
+    const made: Expr | null = file.scopes.onlyValue(at);
+    const [given, ...more] = made?.kind === "Call" && isLayer(made.func) ? made.args : [];
+    at = given && more.length === 0 ? given.value : null;
+    if (at && isSameValue(at, other, file)) return true;
+  }
+  return false;
+}
