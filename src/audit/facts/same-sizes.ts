@@ -1,4 +1,4 @@
-import { positional } from "../../python/file.ts";
+import { argument, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
@@ -72,14 +72,26 @@ function isLayer(func: Expr): boolean {
   return own !== null && cls !== null && methodsOf(cls).every(({ name }) => name !== own);
 }
 
-/** `x` below `x = self.embed(x)`, of the `x` above it: a layer leaves a batch as many rows as it has. */
+/**
+ * `x` below `x = self.embed(x)`, of the `x` above it: a layer leaves a batch as many rows as it has, and so does what is joined
+ * to it along another dimension.
+ */
 export function isMadeByLayers(one: Expr, other: Expr, file: PythonFile): boolean {
   let at: Expr | null = one;
   for (let layers = 0; at?.kind === "Name" && layers < 4; layers++) {
     const made: Expr | null = file.scopes.onlyValue(at);
-    const [given, ...more] = made?.kind === "Call" && isLayer(made.func) ? made.args : [];
-    at = given && more.length === 0 ? given.value : null;
+    at = made?.kind === "Call" ? ofAsManyRows(made, at.id, file) : null;
     if (at && isSameValue(at, other, file)) return true;
   }
   return false;
+}
+
+function ofAsManyRows(made: Call, name: string, file: PythonFile): Expr | null {
+  const [given, ...more] = made.args;
+  if (isLayer(made.func)) return given && more.length === 0 ? given.value : null;
+  const along = argument(made, "dim", 1);
+  const isBeside = file.dotted(made.func) === "torch.cat" && along?.kind === "Num" && along.text !== "0";
+  const parts = isBeside ? given?.value : null;
+  const items = parts?.kind === "Tuple" || parts?.kind === "List" ? parts.items : [];
+  return items.find((item) => item.kind === "Name" && item.id === name) ?? null;
 }

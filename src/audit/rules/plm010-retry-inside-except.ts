@@ -3,6 +3,7 @@ import type { Call, Handler, Try } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { paramGiven } from "../facts/returns.ts";
 import type { Fix, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -114,9 +115,12 @@ function repeated(statement: Try, handler: Handler, facts: Facts): Call | null {
     tried.add(`self.${around.name}`);
   }
   let found: Call | null = null;
-  // What was tried is a step: any other run of a network is another try at it.
+  // What was tried is a step: any other run of a network, here or by a function that is asked, is another try at it.
   const isRun = (node: Call): boolean =>
-    facts.backwards.some(({ call }) => call === node) || isNetwork(node.func, facts);
+    facts.backwards.some(({ call }) => call === node) ||
+    isNetwork(node.func, facts) ||
+    facts.callee(node)?.reachesBackward === true ||
+    runsGiven(node, facts);
   let runs = false;
   for (const one of statement.body)
     walk(one, (node) => {
@@ -134,6 +138,21 @@ function repeated(statement: Try, handler: Handler, facts: Facts): Call | null {
       return found === null;
     });
   return found;
+}
+
+/** `in_tiles(net, x)`, a function of this file that runs the network it is given. */
+function runsGiven(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  return call.args.some((arg) => {
+    const param = isNetwork(arg.value, facts) ? paramGiven(call, arg, file) : null;
+    const fn = param?.parent;
+    return (
+      fn?.kind === "FunctionDef" &&
+      file
+        .callsNamed(param!.name)
+        .some(({ func, start }) => func.kind === "Name" && fn.start < start && start < fn.end)
+    );
+  });
 }
 
 /** `self.vae.decode(latents)`, not `name.decode("utf-8")`. */

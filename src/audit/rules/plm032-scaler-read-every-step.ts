@@ -182,7 +182,8 @@ function isScaleOf({ func, parent }: Call): boolean {
 }
 
 function isScaler(expr: Expr, facts: Facts): boolean {
-  if (expr.kind !== "Name") return expr.kind === "Attribute" && expr.attr.endsWith("scaler");
+  if (expr.kind !== "Name")
+    return (expr.kind === "Attribute" && expr.attr.endsWith("scaler")) || isEntryOfScaler(expr);
   // `scaler = None` above: without half precision there is none, and nobody asks it.
   const made = facts.file.scopes
     .reaching(expr)
@@ -192,11 +193,15 @@ function isScaler(expr: Expr, facts: Facts): boolean {
     (one) =>
       (one.how === "param" && (expr.id.endsWith("scaler") || isHandedScaler(one, facts))) ||
       (one.value?.kind === "Attribute" && one.value.attr.endsWith("scaler")) ||
-      // `state["scaler"]`
-      (one.value?.kind === "Subscript" &&
-        one.value.index.kind === "Str" &&
-        (one.value.index.value ?? "").endsWith("scaler")) ||
+      (one.value !== null && isEntryOfScaler(one.value)) ||
       isMadeScaler(one, facts),
+  );
+}
+
+/** `state["scaler"]` */
+function isEntryOfScaler(expr: Expr): boolean {
+  return (
+    expr.kind === "Subscript" && expr.index.kind === "Str" && (expr.index.value ?? "").endsWith("scaler")
   );
 }
 

@@ -180,6 +180,9 @@ function isOfExample(call: Call, facts: Facts): boolean {
   const cls = fn ? classOf(fn) : null;
   return (
     (cls !== null && facts.role(cls) === "dataset") ||
+    (fn?.kind === "FunctionDef" &&
+      fn.parent?.kind === "Module" &&
+      callsOf(fn, facts.file).some((one) => handsOutExamples(functionOf(one), facts))) ||
     (fn?.kind === "Lambda" && fn.parent?.kind === "Arg" && isTransform(fn.parent, facts)) ||
     loopsAround(call).length > 0
   );
@@ -203,6 +206,19 @@ function handsOutBatches(fn: FunctionDef, facts: Facts): boolean {
   return /^__(?:iter|next)__$/.test(fn.name) && /batch/i.test(facts.file.codeOf(fn));
 }
 
+/** A method by which a dataset hands out examples, or that such a one calls. */
+function handsOutExamples(fn: FunctionDef | Lambda | null, facts: Facts): boolean {
+  const cls = fn?.kind === "FunctionDef" && fn.parent?.kind === "ClassDef" ? fn.parent : null;
+  return (
+    fn?.kind === "FunctionDef" &&
+    cls !== null &&
+    facts.role(cls) === "dataset" &&
+    !handsOutBatches(fn, facts) &&
+    (HANDS_OUT.test(fn.name) ||
+      methodsOf(cls).some((method) => HANDS_OUT.test(method.name) && callsOwn(method, fn.name)))
+  );
+}
+
 function isInLoader(call: Call, facts: Facts): boolean {
   let fn = runnerOf(call, facts);
   if (
@@ -222,13 +238,10 @@ function isInLoader(call: Call, facts: Facts): boolean {
     .all("Arg")
     .some((arg) => collates(arg) && arg.value.kind === "Attribute" && arg.value.attr === fn.name);
   if (cls && fn.parent === cls && handed) return true;
-  if (cls && fn.parent === cls)
-    return (
-      facts.role(cls) === "dataset" &&
-      !handsOutBatches(fn, facts) &&
-      (HANDS_OUT.test(fn.name) ||
-        methodsOf(cls).some((method) => HANDS_OUT.test(method.name) && callsOwn(method, fn.name)))
-    );
+  if (cls && fn.parent === cls) return handsOutExamples(fn, facts);
+  // `load(path)`, which nobody but the methods of a dataset calls
+  const callers = fn.parent?.kind === "Module" ? callsOf(fn, facts.file).map((one) => functionOf(one)) : [];
+  if (callers.length > 0 && callers.every((caller) => handsOutExamples(caller, facts))) return true;
   // `dataset.set_transform(prepare)`
   if (
     facts.file

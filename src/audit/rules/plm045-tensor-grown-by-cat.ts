@@ -153,14 +153,25 @@ function isEntryGrown({ value: held, index }: NodeOf<"Subscript">, statement: No
   const loop = loopsAround(statement).find((one) => overBatches(one, facts));
   return (
     loop !== undefined &&
-    // Of a key that the loop goes through there is another one each turn.
-    !(index.kind === "Name" && isBoundBy(loop, index, file)) &&
+    comesAgain(index, loop, file) &&
     facts.frequency(statement, loop) !== "throttled" &&
     before.length > 0 &&
     before.every(({ how, node }) => how === "assign" && !contains(loop, node)) &&
     before
       .flatMap((one) => file.scopes.uses(one))
       .every((use) => !contains(loop, use) || contains(statement, use) || isBegunOrAsked(use))
+  );
+}
+
+/** Whether the turns of a loop have the key in common: `at % 2`, one that it had before, or those that a loop inside goes through. */
+function comesAgain(index: Expr, loop: Loop, file: PythonFile): boolean {
+  if (index.kind === "Str" || index.kind === "Num") return true;
+  if (index.kind === "Binary") return index.op === "%";
+  return (
+    index.kind === "Name" &&
+    file.scopes
+      .reaching(index)
+      .every(({ how, node }) => !contains(loop, node) || (how === "iterate" && !isBoundBy(loop, index, file)))
   );
 }
 

@@ -73,10 +73,12 @@ const ADAM = /^torch\.optim\.(?:adamw?\.)?AdamW?$/;
 /** Calls of what was picked out of a table, by its name, or by a test. */
 function chosenCalls(file: PythonFile): readonly Call[] {
   if (!file.mentions("Adam")) return [];
-  const [tables, names] = [file.all("Subscript"), file.callsNamed("getattr")];
-  const calls = [...tables, ...names].flatMap((picked) =>
-    picked.parent?.kind === "Call" && picked.parent.func === picked ? [picked.parent] : [],
-  );
+  const calls = [...file.all("Subscript"), ...file.callsNamed("getattr", "get")].flatMap((picked) => {
+    if (picked.parent?.kind === "Call" && picked.parent.func === picked) return [picked.parent];
+    const [target] = picked.parent?.kind === "Assign" ? picked.parent.targets : [];
+    // Most of what is picked is never called.
+    return target?.kind === "Name" && file.callsNamed(target.id).length > 0 ? callsOfHeld(target, file) : [];
+  });
   const named = holders(file).flatMap((held) => callsOfHeld(held, file));
   return calls.length + named.length > 0 && file.says(/\bAdamW?\b/) ? [...calls, ...named] : [];
 }
@@ -108,6 +110,11 @@ function chosenFrom(func: Expr, facts: Facts): string | null {
     return found && file.dotted(found);
   }
   if (func.kind === "Name") return chosenByTest(func, facts);
+  if (func.kind === "Call" && func.func.kind === "Attribute" && func.func.attr === "get") {
+    const [table, key] = [literalDict(func.func.value, file), positional(func, 0)];
+    const found = table && key ? entry(table, wordOf(key, facts) ?? "") : null;
+    return found && file.dotted(found);
+  }
   if (func.kind !== "Call" || file.dotted(func.func) !== "builtins.getattr") return null;
   const [place, name] = [positional(func, 0), positional(func, 1)];
   const [from, word] = [place && file.dotted(place), name && wordOf(name, facts)];
@@ -115,7 +122,8 @@ function chosenFrom(func: Expr, facts: Facts): string | null {
 }
 
 /** Of what a name may be, that which is no option that somebody has to ask for. */
-function chosenByTest(name: Name, { file, project }: Facts): string | null {
+function chosenByTest(name: Name, facts: Facts): string | null {
+  const { file } = facts;
   const either = file.scopes.reaching(name).flatMap((one) => {
     // Whoever calls it in this file may give another.
     const made =
@@ -126,11 +134,25 @@ function chosenByTest(name: Name, { file, project }: Facts): string | null {
           : null;
     return made?.kind === "IfExp" ? [made.body, made.orelse] : made ? [made] : [];
   });
-  return (
-    either
-      .filter((one) => ADAM.test(file.dotted(one) ?? "") && !optionBehind(one, file, project))
-      .map((one) => file.dotted(one))[0] ?? null
+  const names = either.map((one) =>
+    either.length > 1 && !isByDefault(one, facts)
+      ? null
+      : (file.dotted(one) ?? (one.kind === "Name" ? null : chosenFrom(one, facts))),
   );
+  return names.find((one) => one !== null && ADAM.test(one)) ?? null;
+}
+
+/** What is left when nobody asks for another: an `else` that no option keeps from running, or the word that an option has by default. */
+function isByDefault(one: Expr, { file, project }: Facts): boolean {
+  if (optionBehind(one, file, project)) return false;
+  for (let child: Node = one, at = one.parent; at && at.kind !== "FunctionDef"; child = at, at = at.parent) {
+    if ((at.kind !== "If" && at.kind !== "IfExp") || child === at.test) continue;
+    const isElse = at.kind === "If" ? at.orelse.includes(child as never) : at.orelse === child;
+    const [right] = at.test.kind === "Compare" ? at.test.rights : [];
+    const word = at.test.kind === "Compare" ? defaultOf(at.test.left, file, project) : undefined;
+    if (!isElse && (right?.kind !== "Str" || word !== right.value)) return false;
+  }
+  return true;
 }
 
 /** The text itself, a parameter's unless a caller says otherwise, or an option's by default. */

@@ -49,3 +49,16 @@ def talk(model, ids, length):
             past[layer] = torch.cat([past[layer], model(ids, past[layer])], 1)
         ids = model(ids, past[0])
     return ids
+
+
+def paired(batch):
+    joined = {}
+    for key in batch:
+        if key.startswith("first"):
+            joined[key[5:]] = batch[key].cuda()
+    for key in batch:
+        if key.startswith("second"):
+            word = key[6:]
+            # trap: another key each turn, which was there once
+            joined[word] = torch.cat((joined[word], batch[key].cuda()))
+    return joined

@@ -50,3 +50,23 @@ def shared(model):
 def spelt(model):
     settings = {"lr": 1e-4, "foreach": None, "fused": None}
     return torch.optim.AdamW(model.parameters(), **settings)  # expect: PLM057
+
+
+def by_word(model, word):
+    kind = bnb.optim.AdamW8bit
+    if word == "adamw":
+        kind = torch.optim.AdamW
+    if args.optimizer == "adamw":
+        usual = torch.optim.AdamW
+    else:
+        usual = torch.optim.SGD
+    second = usual(model.cuda().parameters(), lr=1e-4)  # expect: PLM057
+    # trap: nobody knows the word
+    return kind(model.cuda().parameters(), lr=1e-4), second
+
+
+def kept(model):
+    kind = getattr(torch.optim, "AdamW")
+    first = kind(model.cuda().parameters(), lr=1e-4)  # expect: PLM057
+    # trap: the other one
+    return first, KINDS.get("sgd")(model.parameters(), lr=0.1), KINDS.get("adamw")(model.parameters())  # expect: PLM057
