@@ -321,8 +321,19 @@ function rankOf(expr: Expr, file: PythonFile, depth: number): number {
   if (expr.kind !== "Call") return 0;
   const name = file.dotted(expr.func);
   const [first, ...more] = expr.args.filter((arg) => arg.name === null);
+  // `self.places(torch.arange(n))`, of `nn.Embedding(n, d)`
+  if (
+    name === null &&
+    first &&
+    more.length === 0 &&
+    isOnlyMadeBy(expr.func, file, (made) => isTable(made, file))
+  ) {
+    const rank = again(first.value);
+    return rank > 0 ? rank + 1 : 0;
+  }
   if (name === null)
     return expr.func.kind === "Attribute" && SAME_RANK.test(expr.func.attr) ? again(expr.func.value) : 0;
+  if (name === "torch.arange") return 1;
   if (/^torch\.(?:tril|triu|nn\.Parameter)$/.test(name)) return first ? again(first.value) : 0;
   if (!/^torch\.(?:rand|randn|zeros|ones|empty)$/.test(name) || !first) return 0;
   const { value } = first;
@@ -343,6 +354,10 @@ function isNumberOfFeatures(expr: Expr): boolean {
 /** `nn.Embedding(n, d)`, `nn.Linear(n, d)`: a weight of rows. */
 function isOfRows({ func }: Call, file: PythonFile): boolean {
   return /^torch\.nn\.(?:Embedding|Linear)$/.test(file.dotted(func) ?? "");
+}
+
+function isTable({ func }: Call, file: PythonFile): boolean {
+  return file.dotted(func) === "torch.nn.Embedding";
 }
 
 /** What an attribute of self is, where the class says it once. */

@@ -1,7 +1,7 @@
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr, Name, Node, NodeOf } from "../../python/tree.ts";
+import type { Call, Expr, If, Name, Node, NodeOf } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { validationStep } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -53,7 +53,7 @@ function* grown(facts: Facts): Generator<Finding> {
     const repeated = (): boolean =>
       facts.functionFacts(value).repeated &&
       isOnlyBegun(statement, own!, facts) &&
-      facts.frequency(statement, functionOf(statement)!) === "every";
+      facts.frequency(elseOfNone(statement, own!) ?? statement, functionOf(statement)!) === "every";
     // Lightning calls it for every batch of a validation.
     const measured = (): boolean => {
       const step = validationStep(statement, facts);
@@ -202,13 +202,21 @@ function itemsOf(parts: Expr): readonly Expr[] {
   return parts.kind === "Tuple" || parts.kind === "List" ? parts.items : [];
 }
 
-/** Nothing but the constructor, or a method that empties it, writes the attribute beside this. */
+/** The test around `else: self.rows = cat(…)` of an `if self.rows is None: self.rows = part`: the first turn alone does not come by. */
+function elseOfNone({ parent }: Node, attribute: string): If | null {
+  const test = parent?.kind === "If" && parent.test.kind === "Compare" ? parent.test : null;
+  return test && selfAttribute(test.left) === attribute && isNoneTest(test.left) ? (parent as If) : null;
+}
+
+/** Nothing but the constructor, or a method that empties it, writes the attribute beside this; nor but what begins it. */
 function isOnlyBegun(statement: Node, attribute: string, facts: Facts): boolean {
   const cls = classOf(statement);
   const writes = cls ? (attributesOf(cls, facts.file).get(attribute)?.writes ?? []) : [];
   return writes.every(
     ({ in: method, target }) =>
-      contains(statement, target) || /^(?:__init__|_?(?:reset|clear|init|empty)\w*)$/.test(method.name),
+      contains(statement, target) ||
+      contains(elseOfNone(statement, attribute) ?? statement, target) ||
+      /^(?:__init__|_?(?:reset|clear|init|empty)\w*)$/.test(method.name),
   );
 }
 

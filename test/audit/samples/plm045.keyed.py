@@ -62,3 +62,33 @@ def paired(batch):
             # trap: another key each turn, which was there once
             joined[word] = torch.cat((joined[word], batch[key].cuda()))
     return joined
+
+
+class Kept:
+    def __init__(self):
+        self.rows = None
+        self.last = None
+
+    def add(self, out):
+        if self.rows is None:
+            self.rows = out
+        else:
+            self.rows = torch.cat((self.rows, out))  # expect: PLM045
+
+    def window(self, out):
+        if self.last is None:
+            self.last = out
+        else:
+            # trap: cut again below
+            self.last = torch.cat((self.last, out))
+        self.last = self.last[-8:]
+
+
+@torch.no_grad()
+def collect(model, loader):
+    kept = Kept()
+    for x in loader:
+        out = model(x.cuda())
+        kept.add(out)
+        kept.window(out)
+    return kept
