@@ -69,6 +69,8 @@ const COLD: FunctionFacts = {
   uncleared: false,
   evaluates: false,
   queues: false,
+  meets: false,
+  holds: null,
   onlyRead: false,
 };
 
@@ -282,7 +284,7 @@ export class Facts {
   }
 
   /** Calls that may go to a function of the tree of which this is known; whether one does, `callee` says. */
-  callsTo(fact: "loose" | "keeps" | "copies" | "uncleared" | "loads" | "wide"): readonly Call[] {
+  callsTo(fact: "loose" | "keeps" | "copies" | "uncleared" | "loads" | "wide" | "meets"): readonly Call[] {
     const words = wordsOf(this.project)[fact];
     // The call of an instance is written with a name of its own.
     return words.has("forward")
@@ -548,6 +550,7 @@ const TOLD = [
   "uncleared",
   "loads",
   "wide",
+  "meets",
 ] as const;
 
 type Words = Readonly<Record<(typeof TOLD)[number], ReadonlySet<string>>>;

@@ -88,6 +88,10 @@ export interface FunctionFacts {
   readonly evaluates: boolean;
   /** It takes a step, of which it waits for nothing. */
   readonly queues: boolean;
+  /** It has all ranks wait for each other, and does nothing else. */
+  readonly meets: boolean;
+  /** Parameters by which it is handed errors, and that it keeps. */
+  readonly holds: readonly string[] | null;
 }
 
 /** Plain data, one per audited tree; crosses threads. */
@@ -259,6 +263,8 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.cutsOff &&
       !summary.uncleared &&
       !summary.evaluates &&
+      !summary.meets &&
+      !summary.holds &&
       !onlyRead &&
       !workers &&
       !collates;
@@ -277,7 +283,8 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
           summary.reduces ||
           summary.usesUp ||
           summary.syncs ||
-          summary.runs
+          summary.runs ||
+          summary.holds
             ? summary.params.split(",")
             : NO_PARAMS,
         repeated,
@@ -300,6 +307,8 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         uncleared: summary.uncleared ?? false,
         evaluates: summary.evaluates === true && !reaches.has(fn),
         queues: loose.has(fn) && summary.queues === true,
+        meets: summary.meets ?? false,
+        holds: summary.holds ?? null,
         onlyRead,
       };
       if (plain) alike.set(callersGradOff, one);

@@ -5,6 +5,7 @@ import type { Attribute, Binary, Call, Expr } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { isWrittenInto } from "./invariants.ts";
+import { placeOfOneRow } from "./looked-up-rows.ts";
 import { returnsByName } from "./returns.ts";
 import { isMadeByLayers, isSameValue, sizeRead, withoutGraph } from "./same-sizes.ts";
 import { callTarget } from "./summary.ts";
@@ -45,7 +46,8 @@ export function* needlessRepeats(facts: Facts): Generator<Repeat> {
       isGrayToColour(call, times) ||
       ((isOneWhereRepeated(times, made, facts) ||
         isOneUnderStar(call, made, facts) ||
-        isBelowItsRank(times, source, facts)) &&
+        isBelowItsRank(times, source, facts) ||
+        (once && times.findIndex((one) => !isOne(one)) === placeOfOneRow(made, times.length, file))) &&
         !isChangedLater(call, file)) ||
       isRepeatedToFit(call, times, facts) ||
       isMaskRepeated(call, source, times, file) ||

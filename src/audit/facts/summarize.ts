@@ -5,6 +5,7 @@ import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from ".
 import { acceleratorOf, defaultsToDevice, makersOfTrained, makesOnDevice } from "./accelerator.ts";
 import { isReplicated } from "./accumulation.ts";
 import { backwardsTaken } from "./attacks.ts";
+import { meetingPoints } from "./barriers.ts";
 import { cutsOffState } from "./carried-states.ts";
 import { methodsOf, partsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
@@ -15,6 +16,7 @@ import { calledBeforeChoice, choosesDevice, setsUpRanks } from "./ranks.ts";
 import { given } from "./handed.ts";
 import { float64Makers } from "./float64.ts";
 import { handedLosses } from "./handed-losses.ts";
+import { heldErrors } from "./held-errors.ts";
 import { hasHostLoss } from "./host-losses.ts";
 import { keptParameters, readsParameter } from "./keepers.ts";
 import { openers } from "./openers.ts";
@@ -497,6 +499,8 @@ class Summarizer {
       evaluates: (fn && this.#evaluators.has(fn) && looksThrough(fn, this.#file)) || undefined,
       cutsOff: (fn && cutsOffState(fn, this.#file)) || undefined,
       queues: (fn && this.#backwards.length > 0 && !waitsBelow(fn, true, this.#file)) || undefined,
+      meets: (fn && this.#file.once(meetingPoints).has(fn)) || undefined,
+      holds: (fn && heldErrors(fn)) ?? undefined,
     };
   }
 

@@ -140,6 +140,10 @@ export interface FunctionSummary {
   readonly evaluates?: true | undefined;
   /** In a file that differentiates: neither it nor what it calls there waits for the device each time. */
   readonly queues?: true | undefined;
+  /** It has all ranks wait for each other, and does nothing else. */
+  readonly meets?: true | undefined;
+  /** Parameters by which it is handed errors, and that it keeps. */
+  readonly holds?: readonly string[] | undefined;
 }
 
 /** A function of the same file by its position there, a qualified name, or ".method" where the receiver is unknown. */

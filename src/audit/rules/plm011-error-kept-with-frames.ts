@@ -1,7 +1,10 @@
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, Handler, Try } from "../../python/tree.ts";
+import { ancestors, classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef, Handler, Node, Try } from "../../python/tree.ts";
+import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { heldErrors, isStored } from "../facts/held-errors.ts";
+import { stepsByWord } from "../facts/named-steps.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import { callsOf } from "../facts/returns.ts";
@@ -106,7 +109,39 @@ function isAssigned(node: Expr): boolean {
 function isKept(expr: Expr, handler: Handler, facts: Facts): boolean {
   // Through a queue to another process goes a copy, without its traceback.
   const processes = facts.file.says(/multiprocessing|\bmp\.(?:Queue|Process|spawn)/);
-  return isStored(expr, processes) || outlives(expr, handler, facts);
+  return (
+    isStored(expr, processes) ||
+    outlives(expr, handler, facts) ||
+    isHeldFor(expr, facts) ||
+    isKeptByCallers(expr, processes, facts)
+  );
+}
+
+/** `log.add(step, e)`, a function of this tree that keeps what it is handed there. */
+function isHeldFor({ parent }: Expr, facts: Facts): boolean {
+  const call = parent?.kind === "Arg" && parent.star === 0 ? parent.parent : null;
+  if (parent?.kind !== "Arg" || call?.kind !== "Call") return false;
+  const fn = facts.file.functionNamed(callTarget(call, facts.file));
+  const callee = fn ? null : facts.callee(call);
+  const held = (fn ? heldErrors(fn) : callee?.holds) ?? [];
+  const params = fn ? fn.params.map(({ name }) => name) : (callee?.params ?? []);
+  const at = call.args.indexOf(parent) + (/^(?:self|cls)$/.test(params[0] ?? "") ? 1 : 0);
+  return held.includes(parent.name ?? params[at] ?? "");
+}
+
+/** `return e`, alone or beside others, and whoever calls that here keeps it: `errors.append(error)`. */
+function isKeptByCallers(expr: Expr, processes: boolean, { file }: Facts): boolean {
+  const several = expr.parent?.kind === "Tuple" ? expr.parent : null;
+  const fn = (several ?? expr).parent?.kind === "Return" ? functionOf(expr) : null;
+  if (fn?.kind !== "FunctionDef") return false;
+  return callsOf(fn, file).some((call) => {
+    if (!several && isStored(call, processes)) return true;
+    const [left] = call.parent?.kind === "Assign" && call.parent.value === call ? call.parent.targets : [];
+    const target =
+      several && left?.kind === "Tuple" ? left.items[several.items.indexOf(expr)] : several ? null : left;
+    const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+    return made !== null && file.scopes.uses(made).some((use) => isStored(use, processes));
+  });
 }
 
 /** `last = e` into a name that is there before the handler, or read after it. */
@@ -233,10 +268,27 @@ function takesStep(handler: Handler, facts: Facts): boolean {
           ) ||
           (node.func.attr === "step" && node.args.length > 0 && statement.kind === "Assign") ||
           // `metrics = self.agent.update(batch)`
-          (node.func.attr === "update" && /agent|learner|trainer|policy/i.test(lastWord(node.func.value)));
+          (node.func.attr === "update" && /agent|learner|trainer|policy/i.test(lastWord(node.func.value))) ||
+          isLeftToOthers(node, facts);
       return !found;
     });
   return found;
+}
+
+/** `self.update()`, which this class leaves to those that derive from it, and one of the tree takes a step by that name. */
+function isLeftToOthers({ func }: Call, { project }: Facts): boolean {
+  const own = selfAttribute(func);
+  const cls = own === null ? null : classOf(func);
+  const method = cls ? methodsOf(cls).find(({ name }) => name === own) : undefined;
+  return method?.body.every(isLeftOut) === true && stepsByWord(project).has(own!);
+}
+
+/** `raise NotImplementedError`, `...`, and what is said about it. */
+function isLeftOut(statement: Node): boolean {
+  if (statement.kind === "ExprStmt") return /^(?:Str|Const)$/.test(statement.value.kind);
+  if (statement.kind !== "Raise" || !statement.value) return statement.kind === "Pass";
+  const raised = statement.value.kind === "Call" ? statement.value.func : statement.value;
+  return lastWord(raised) === "NotImplementedError";
 }
 
 function runsNetwork(handler: Handler, facts: Facts): boolean {
@@ -256,29 +308,4 @@ function runsNetwork(handler: Handler, facts: Facts): boolean {
       return !found;
     });
   return found;
-}
-
-/** `self.error = e`, `errors.append(e)`, `errors[key] = e`: it outlives the handler. */
-function isStored(name: Expr, processes: boolean): boolean {
-  const { parent } = name;
-  if (parent?.kind === "Assign")
-    return (
-      parent.value === name &&
-      parent.targets.some((target) => target.kind === "Attribute" || target.kind === "Subscript")
-    );
-  // Beside other things, in a tuple or a dict that is stored.
-  if (parent?.kind === "Tuple" || parent?.kind === "Dict") return isStored(parent, processes);
-  if (parent?.kind !== "Arg") return false;
-  for (const at of ancestors(parent))
-    if (at.kind === "Call")
-      // `reports.append(Report(step, e))`
-      return (
-        (at.func.kind === "Name" && /^(?:dict$|[A-Z]\w*[a-z])/.test(at.func.id) && isStored(at, processes)) ||
-        (at.func.kind === "Attribute" &&
-          (processes ? /^(?:append|appendleft|add)$/ : /^(?:append|appendleft|add|put|put_nowait)$/).test(
-            at.func.attr,
-          ) &&
-          at.args.length === 1)
-      );
-  return false;
 }

@@ -1,14 +1,20 @@
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, contains, functionOf } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf } from "../../python/nodes.ts";
+import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import { isBarrier, meetingPoints } from "../facts/barriers.ts";
+import { selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 /** What programs call their own reduction of one tensor, in a file of its own. */
 const REDUCERS = /^(?:all_?)?reduce_(?:tensor|mean|value|sum|loss|scalar|avg|metric)$/;
+
+const MEETS =
+  "Every rank waits here for the slowest, on every step; the reduction of the gradients already keeps them together";
 
 const EACH =
   "One reduction for each metric, on every step, each as slow as one of all; stack the values and reduce once";
@@ -24,6 +30,15 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
+    // `synchronize()` of a file of its own.
+    for (const call of facts.callsTo("meets"))
+      if (facts.callee(call)?.meets === true && isEveryTurn(call, facts))
+        yield {
+          at: call,
+          ...(isInExample(call, facts) ? { severity: "note" as const } : {}),
+          message: MEETS,
+        };
+    yield* loggedApart(facts);
     const reduces: Call[] = [];
     // `reduce_mean(loss)`, `reduce_mean(accuracy)`: a function of this file that does nothing but reduce what it is given.
     const helpers = new Set<FunctionDef>();
@@ -38,19 +53,16 @@ export const rule: Rule = {
         ).test(file.textOf(call.func.value)) &&
         /^(?:barrier|wait_for_everyone)$/.test(call.func.attr);
       if (
-        (waits || /^torch\.distributed\.(?:distributed_c10d\.)?barrier$/.test(name)) &&
-        !isToMeasure(call, file) &&
-        (facts.everyStep(call) ||
-          everyUpdate(call, facts) ||
-          isForRanks(call, facts) ||
-          isInExample(call, facts))
+        (waits || isBarrier(call, file)) &&
+        // What is there to be waited in is told where it is called.
+        !file.once(meetingPoints).has(functionOf(call) as FunctionDef) &&
+        isEveryTurn(call, facts)
       )
         yield {
           at: call,
           // Started on one device, a library's barrier does nothing; and an example is over soon.
           ...(waits || isInExample(call, facts) ? { severity: "note" as const } : {}),
-          message:
-            "Every rank waits here for the slowest, on every step; the reduction of the gradients already keeps them together",
+          message: MEETS,
         };
       const driver =
         name === "" &&
@@ -124,6 +136,61 @@ export const rule: Rule = {
         };
   },
 };
+
+function isEveryTurn(call: Call, facts: Facts): boolean {
+  return (
+    !isToMeasure(call, facts.file) &&
+    (facts.everyStep(call) !== null ||
+      everyUpdate(call, facts) ||
+      isForRanks(call, facts) ||
+      isInExample(call, facts))
+  );
+}
+
+/**
+ * `self.log("loss", loss, sync_dist=True)` and others beside it, in the step of a module of Lightning: with more than one device
+ * each is reduced by itself. What is only wanted of an epoch is reduced at its end.
+ */
+function* loggedApart(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  if (!file.mentions("sync_dist")) return;
+  const groups = new Map<Node, { readonly call: Call; readonly values: number }[]>();
+  for (const call of file.calls.given(["sync_dist"])) {
+    const fn = functionOf(call);
+    const cls = classOf(call);
+    const word = selfAttribute(call.func) ?? "";
+    const asked = keyword(call, "on_step")?.value ?? null;
+    if (
+      fn?.kind === "FunctionDef" &&
+      cls !== null &&
+      /^log(?:_dict)?$/.test(word) &&
+      isTrue(keyword(call, "sync_dist")!.value) &&
+      // By default of each step there, and elsewhere of an epoch.
+      (asked ? isTrue(asked) : fn.name === "training_step") &&
+      facts.role(cls) === "lightning" &&
+      facts.everyStep(call)
+    )
+      groups.set(fn, [
+        ...(groups.get(fn) ?? []),
+        { call, values: word === "log" ? 1 : valuesIn(positional(call, 0), file) },
+      ]);
+  }
+  for (const here of groups.values()) {
+    const all = here.reduce((sum, { values }) => sum + values, 0);
+    if (all > 1)
+      yield {
+        at: here.at(-1)!.call,
+        severity: "note",
+        message: `With several devices ${all} values are reduced one after another on every step; reduce them as one tensor, or log them for the epoch alone`,
+      };
+  }
+}
+
+/** How many a dict has, at least. */
+function valuesIn(dict: Expr | null, file: PythonFile): number {
+  const made = dict?.kind === "Name" ? file.scopes.onlyValue(dict) : dict;
+  return made?.kind === "Dict" ? made.values.length : made?.kind === "Comp" ? 2 : 1;
+}
 
 /** `reward = rewards.mean()` above: one number, whatever it was computed from. */
 function isAverage(expr: Expr, file: PythonFile): boolean {

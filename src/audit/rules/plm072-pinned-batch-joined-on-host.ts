@@ -184,6 +184,9 @@ function isOfGivenBatch(items: readonly Expr[], facts: Facts): boolean {
 /** A batch that a function is given, or a part of it: `image, mask = batch`. */
 function isHandedIn(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Subscript") return isHandedIn(expr.value, facts);
+  // `images.flip(-1)`
+  const of = expr.kind === "Call" ? hostOperand(expr, facts) : undefined;
+  if (of) return isHandedIn(of, facts);
   const definitions = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
   return (
     definitions.length > 0 &&
@@ -283,15 +286,17 @@ function isMoved(call: Call, facts: Facts, index: number | null = null): boolean
     const attribute = expr.parent;
     if (attribute?.kind !== "Attribute" || attribute.value !== expr || attribute.parent?.kind !== "Call")
       return false;
-    if (attribute.attr === "cuda") return true;
-    if (attribute.attr !== "to") return false;
-    const device = facts.device(
-      keyword(attribute.parent, "device")?.value ?? positional(attribute.parent, 0),
-    );
+    const { attr, parent: asked } = attribute;
+    if (attr === "cuda") return true;
+    // `x.type(torch.cuda.FloatTensor)`
+    if (attr === "type" && /^torch\.cuda\./.test(facts.file.dotted(positional(asked, 0) ?? asked) ?? ""))
+      return true;
+    if (attr !== "to") return METHODS.has(attr) && moves(asked);
+    const device = facts.device(keyword(asked, "device")?.value ?? positional(asked, 0));
     // A copy of a batch that nobody is to wait for goes to the device, whatever its name is made of: `f"{kind}:{rank}"`.
     return (
       facts.isAccelerator(device) ||
-      (device !== "cpu" && isTrue(keyword(attribute.parent, "non_blocking")?.value ?? null))
+      (device !== "cpu" && isTrue(keyword(asked, "non_blocking")?.value ?? null))
     );
   };
   // `torch.stack(…).flatten(0, 1).to(device)`

@@ -4,8 +4,8 @@ import type { Arg, Attribute, Call, Expr, FunctionDef, Node, With } from "../../
 import { feedsBackward } from "../facts/behind-loss.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { stepsByWord } from "../facts/named-steps.ts";
 import { isNetwork } from "../facts/networks.ts";
-import type { FunctionFacts, ProjectFacts } from "../facts/project.ts";
 import { callTarget } from "../facts/summary.ts";
 import { WAITS, hasClock, readsClock, timersOf } from "../facts/timers.ts";
 import { codeOfEachTurn, isNowAndThen, isRepeated, waitsBelow } from "../facts/waiting.ts";
@@ -280,23 +280,6 @@ const PLAIN =
   /^(?:update|step|train|run|fit|learn|optimi[sz]e|forward|backward|log|save|load|reset|add|call|apply|eval|close)$/;
 
 const LEARNER = /(?:^|_)(?:policy|agent|learner|algo(?:rithm)?|trainer|solver)$/;
-
-const steppers = new WeakMap<ProjectFacts, ReadonlyMap<string, readonly FunctionFacts[]>>();
-
-/** By the last word of their names: the functions of the tree that take a step. */
-function stepsByWord(project: ProjectFacts): ReadonlyMap<string, readonly FunctionFacts[]> {
-  let found = steppers.get(project);
-  if (!found) {
-    const words = new Map<string, FunctionFacts[]>();
-    for (const [name, facts] of project.functions) {
-      if (!facts.loose) continue;
-      const word = name.slice(name.lastIndexOf(".") + 1);
-      words.set(word, [...(words.get(word) ?? []), facts]);
-    }
-    steppers.set(project, (found = words));
-  }
-  return found;
-}
 
 /** `super().training_step(*args)` of a Trainer, or of a module of Lightning: the framework's own work, which it only queues. */
 function isOfFramework({ func }: Call, facts: Facts): boolean {
