@@ -2,6 +2,7 @@ import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, Name } from "../../python/tree.ts";
+import { methodsOf } from "./classes.ts";
 import { isDataLoader } from "./loaders.ts";
 
 /** `DataLoader(Photos(root), batch_size=1)` of a dataset that opens images and hands each out as large as it is. */
@@ -52,6 +53,54 @@ const DOCUMENTED = /"{3}[^]*?"{3}/g;
 /** What may make all of them one size, or says so: a transform that is handed in may as well. */
 const ONE_SIZE =
   /resi[sz]e|crop|pad(?!ding_mode)|interpolat|thumbnail|letterbox|patch|tile|scale|\bself\.\w*(?:transform|tf|aug|prep|process)|\[[^\]\n]*:[^\]\n]*,[^\]\n]*:/i;
+
+/**
+ * `cv2.resize(image, (w // 4 * 4, h // 4 * 4))` in a class that hands out one image after another, as large as each is but for
+ * what is over a multiple: who rounds them has images of several sizes.
+ */
+export function roundsOwnSides(file: PythonFile): boolean {
+  return (
+    file.callsNamed("imread", "open").some((call) => OPENS.test(file.dotted(call.func) ?? "")) &&
+    file.callsNamed("resize").some((call) => {
+      const cls = classOf(call);
+      const size = positional(call, file.dotted(call.func) === "cv2.resize" ? 1 : 0);
+      return (
+        cls !== null &&
+        size !== null &&
+        methodsOf(cls).some(({ name }) => name === "__iter__" || name === "__next__") &&
+        isRounded(size, file) &&
+        !CUT.test(file.codeOf(cls).replace(DOCUMENTED, ""))
+      );
+    })
+  );
+}
+
+const OPENS = /^(?:PIL\.Image\.open|cv2\.imread|imageio\.(?:\w+\.)*imread|skimage\.io\.imread)$/;
+
+const CUT = /crop|pad(?!ding_mode)|patch|tile/i;
+
+/** `(h // 4) * 4`, `h - h % 4`, also under a name, of a side that was read off the image. */
+function isRounded(expr: Expr, file: PythonFile, depth = 0): boolean {
+  if (depth > 3) return false;
+  if (expr.kind === "Tuple") return expr.items.some((one) => isRounded(one, file, depth + 1));
+  if (expr.kind === "Name")
+    return file.scopes
+      .reaching(expr)
+      .some(({ how, value }) => how === "assign" && value !== null && isRounded(value, file, depth + 1));
+  if (expr.kind !== "Binary") return false;
+  const part = expr.op === "*" ? [expr.left, expr.right] : expr.op === "-" ? [expr.right] : [];
+  const [whole] = part.flatMap((one) =>
+    one.kind === "Binary" && one.op === (expr.op === "*" ? "//" : "%") ? [one] : [],
+  );
+  return (
+    whole !== undefined &&
+    whole.right.kind === "Num" &&
+    whole.left.kind === "Name" &&
+    file.scopes
+      .reaching(whole.left)
+      .some(({ value }) => value !== null && /\.(?:shape|size)\b/.test(file.textOf(value)))
+  );
+}
 
 const SIZE = /^(?:(?:\w+_)?(?:size|side|res|resolution|scale|height|width)|[hw])$/;
 

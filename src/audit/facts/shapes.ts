@@ -3,7 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Name, Node, Slice } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
-import { drawsSizes, handsOutWholeImages } from "./own-sizes.ts";
+import { drawsSizes, handsOutWholeImages, roundsOwnSides } from "./own-sizes.ts";
 import { callsOf } from "./returns.ts";
 
 const COLLATORS = /^DataCollator/;
@@ -59,6 +59,7 @@ export function shapesVary(file: PythonFile, isOff: (node: Node) => boolean = ()
     file.callsNamed("max").some((call) => isLongestGiven(call, file)) ||
     file.calls.matching(MAXIMA).some((call) => isLargestCollated(call, file)) ||
     handsOutWholeImages(file) ||
+    roundsOwnSides(file) ||
     drawsSizes(file, (expr) => isRandom(expr, file, 0)) ||
     (file.mentions("rand") &&
       file.all("Slice").some((slice) => isInExamples(slice, file) && isOfRandomLength(slice, file)))
