@@ -32,8 +32,8 @@ export function isChangedLater(call: Call, facts: Facts): boolean {
   // `self.log_probs(logits=out.logits.clone())`, a method that only reads what it gets.
   if (parent?.kind === "Arg" && parent.parent?.kind === "Call")
     return !isReadBy(parent.parent, facts) && !isOnlyRead(parent, parent.parent, facts);
-  const target = parent?.kind === "Assign" && parent.value === read ? parent.targets[0] : null;
-  return target?.kind !== "Name" || isChangedUnder(target, facts);
+  const name = renamed(read);
+  return name === null || isChangedUnder(name, facts);
 }
 
 /** Whether what has this name may be written to, by it or by another name for it or for a part: `scores = copy[:, :-1]`. */

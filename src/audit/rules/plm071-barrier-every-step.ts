@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, classOf, contains, functionOf } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { isBarrier, meetingPoints } from "../facts/barriers.ts";
@@ -12,6 +12,9 @@ import type { Finding, Rule } from "../rule.ts";
 
 /** What programs call their own reduction of one tensor, in a file of its own. */
 const REDUCERS = /^(?:all_?)?reduce_(?:tensor|mean|value|sum|loss|scalar|avg|metric)$/;
+
+/** Of numbers too each is a reduction, whatever they are put into for it. */
+const ALL = /^all_?reduce_/;
 
 const MEETS =
   "Every rank waits here for the slowest, on every step; the reduction of the gradients already keeps them together";
@@ -83,16 +86,18 @@ export const rule: Rule = {
     };
     for (const call of file.calls.matching(REDUCERS)) {
       const [given] = call.args;
+      const name = file.dotted(call.func) ?? "";
+      const word = lastWord(call.func);
       if (
-        call.func.kind === "Name" &&
-        !(file.dotted(call.func) ?? "").startsWith("torch.") &&
+        // `reduce_mean(loss)`, `misc.all_reduce_mean(loss)` of a module
+        (call.func.kind === "Name" || name !== "") &&
+        !name.startsWith("torch.") &&
         // One of this file would be among the helpers; those that only sum may sum over anything.
-        !(file.dotted(call.func) ?? "").startsWith(`${file.module}.`) &&
-        (!/^reduce_(?:mean|sum|avg)$/.test(call.func.id) ||
-          file.says(/distributed|world_size|\bdist\b|\brank\b/)) &&
-        ![...helpers].some((fn) => fn.name === (call.func as Name).id) &&
+        !name.startsWith(`${file.module}.`) &&
+        (!/^reduce_(?:mean|sum|avg)$/.test(word) || file.says(/distributed|world_size|\bdist\b|\brank\b/)) &&
+        ![...helpers].some((fn) => fn.name === word) &&
         given &&
-        !/^(?:number|string|container)$/.test(facts.value(given.value).what) &&
+        (ALL.test(word) || !/^(?:number|string|container)$/.test(facts.value(given.value).what)) &&
         facts.everyStep(call)
       )
         put(call);
@@ -125,8 +130,11 @@ export const rule: Rule = {
       if (
         here.length > 1 &&
         here.some(
-          ({ args: [given] }) =>
-            given && (facts.value(given.value).what === "tensor" || isAverage(given.value, file)),
+          ({ func, args: [given] }) =>
+            given &&
+            (ALL.test(lastWord(func)) ||
+              facts.value(given.value).what === "tensor" ||
+              isAverage(given.value, file)),
         )
       )
         yield {
@@ -205,7 +213,7 @@ function isAverage(expr: Expr, file: PythonFile): boolean {
 
 /** `self.is_ddp`, `dist.is_initialized()`, `get_world_size() > 1`: there is more than one rank. */
 const OF_RANKS =
-  /^(?:\w+\.)*(?:(?:is_|use_)?(?:ddp|dist\w*|multi_?gpu)|is_(?:dist\w*|initialized)\(\)|(?:get_)?(?:world|mpi)_?size(?:\(\))? (?:>|!=) 1|(?:n|num)_?gpus? > 1)$/i;
+  /^(?:\w+\.)*(?:(?:is_|use_)?(?:ddp|dist\w*|multi_?gpu)|is_(?:dist\w*|initialized)\(\)|(?:get_)?(?:world|mpi)_?size(?:\(\))? (?:>|!=) 1|(?:local_?)?rank (?:!= -1|> -1|>= 0)|(?:n|num)_?gpus? > 1)$/i;
 
 /** Under nothing but `if self.is_ddp:`, which is off by default, as ranks are. */
 function isForRanks(call: Call, facts: Facts): boolean {

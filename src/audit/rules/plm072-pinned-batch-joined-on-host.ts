@@ -1,6 +1,6 @@
-import { isTrue, keyword, positional } from "../../python/file.ts";
+import { isNone, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
@@ -57,7 +57,9 @@ export const rule: Rule = {
         if (
           (loop
             ? loadersOf(headOf(loop), facts) === null && items.every((item) => isBatch(item, loop, facts))
-            : items.every((item) => isHandedIn(item, facts)) && facts.everyStep(call)) &&
+            : (items.every((item) => isHandedIn(item, facts)) ||
+                items.every((item) => isTakenOntoSelf(item, facts))) &&
+              facts.everyStep(call)) &&
           isUnwaited(call, facts)
         )
           yield { at: call, severity: "note", message: FRESH };
@@ -195,6 +197,20 @@ function isHandedIn(expr: Expr, facts: Facts): boolean {
         how === "param" || (how === "unpack" && value?.kind === "Name" && isHandedIn(value, facts)),
     )
   );
+}
+
+/** `self.x` of `(self.x, self.y), _ = next(self.batches)`, in a class that fetches the next batch while the last one is learned from. */
+function isTakenOntoSelf(expr: Expr, { file }: Facts): boolean {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  const isNext = ({ target, value }: (typeof writes)[number]): boolean => {
+    const statement = statementOf(target);
+    const from = value ?? (statement?.kind === "Assign" ? statement.value : null);
+    return from?.kind === "Call" && file.dotted(from.func) === "builtins.next";
+  };
+  const made = writes.filter(({ value }) => !isNone(value));
+  return made.length > 0 && made.every(isNext);
 }
 
 const pinning = new WeakMap<ProjectFacts, boolean>();

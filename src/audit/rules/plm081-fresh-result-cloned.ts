@@ -172,7 +172,7 @@ function isOnlyRun(call: Call, value: Expr, facts: Facts): boolean {
   );
 }
 
-/** `images` of `images = images.to(device)`, in the loop that hands out the batches: a copy of its own already. */
+/** `images` of `images = images.to(device)` or `batch["image"].to(device)`, in the loop that hands out the batches: a copy of its own already. */
 function isOfBatch(expr: Expr, facts: Facts): boolean {
   const [made, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
   const { value, node } = made ?? {};
@@ -183,7 +183,8 @@ function isOfBatch(expr: Expr, facts: Facts): boolean {
     moved?.kind === "Call" &&
     moved.func.kind === "Attribute" &&
     /^(?:to|cuda)$/.test(moved.func.attr) &&
-    moved.func.value.kind === "Name" &&
+    (moved.func.value.kind === "Name" ||
+      (moved.func.value.kind === "Subscript" && moved.func.value.index.kind === "Str")) &&
     facts.onAccelerator(expr)
   );
 }

@@ -1,12 +1,22 @@
-import { ancestors, classOf, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import {
+  ancestors,
+  blockOf,
+  classOf,
+  contains,
+  functionOf,
+  lastWord,
+  statementOf,
+  walk,
+} from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Arg, Attribute, Call, Expr, FunctionDef, Node, With } from "../../python/tree.ts";
+import type { Arg, Attribute, Call, Expr, For, FunctionDef, Node, With } from "../../python/tree.ts";
 import { feedsBackward } from "../facts/behind-loss.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { stepsByWord } from "../facts/named-steps.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
+import { loopsAround } from "../facts/training.ts";
 import { WAITS, hasClock, readsClock, timersOf } from "../facts/timers.ts";
 import { codeOfEachTurn, isNowAndThen, isRepeated, waitsBelow } from "../facts/waiting.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -48,6 +58,16 @@ export const rule: Rule = {
           ? difference.left.right
           : difference.left;
       const end = readsClock(left, facts.file) ? left : left.kind === "Name" ? clockStart(left, facts) : null;
+      const turn = !start && end ? turnCarried(difference, facts) : null;
+      if (turn) {
+        const whole = { start: turn.body[0]!.start, end: turn.body.at(-1)!.end };
+        if (
+          !WAITS.test(codeOfEachTurn(whole, difference, file)) &&
+          isOnlyQueued(turn, { ...whole, end: difference.start }, difference, facts)
+        )
+          yield { at: difference, message: MESSAGE };
+        continue;
+      }
       const begun = start ?? (readsClock(left, facts.file) ? clockInCaller(difference, facts) : null);
       if (!begun || !end) continue;
       const fn = functionOf(begun);
@@ -56,15 +76,20 @@ export const rule: Rule = {
       if (!stop || stop.start < begun.start) continue;
       // What is read only now and then may be read just when something waits.
       const timed = isReadNowAndThen(difference, file) ? null : begun;
-      if (isOnlyQueued(begun, stop, timed, facts)) yield { at: difference, message: MESSAGE };
+      if (isOnlyQueued(begun, { start: begun.end, end: stop.start }, timed, facts))
+        yield { at: difference, message: MESSAGE };
     }
   },
 };
 
 /** Between two readings of a clock in one function there is device work, and nothing that waits for it. */
-function isOnlyQueued(begun: Expr, stop: Expr, timed: Node | null, facts: Facts): boolean {
+function isOnlyQueued(
+  begun: Node,
+  between: { readonly start: number; readonly end: number },
+  timed: Node | null,
+  facts: Facts,
+): boolean {
   const { file } = facts;
-  const between = { start: begun.end, end: stop.start };
   if (WAITS.test(codeOfEachTurn(between, timed, file))) return false;
   let works = false;
   let waits = false;
@@ -99,7 +124,8 @@ function* pairs(facts: Facts): Generator<Finding> {
           functionOf(one) === functionOf(end) &&
           file.textOf(one.func.value) === object,
       );
-      if (begun && isOnlyQueued(begun, end, begun, facts)) yield { at: end, message: MESSAGE };
+      if (begun && isOnlyQueued(begun, { start: begun.end, end: end.start }, begun, facts))
+        yield { at: end, message: MESSAGE };
     }
   }
 }
@@ -367,6 +393,26 @@ function isWait(call: Call, facts: Facts): boolean {
 function clockStart(name: Expr & { kind: "Name" }, facts: Facts): Expr | null {
   const value = facts.file.scopes.onlyValue(name);
   return value && readsClock(value, facts.file) ? value : null;
+}
+
+/**
+ * The loop whose turns are timed by a clock that the one hands to the next: `end = time.time()` above it, and again when
+ * `time.time() - end` has been read. What waits anywhere in it makes each of them last as long as its work.
+ */
+function turnCarried({ right, end: read, left }: Expr & { kind: "Binary" }, { file }: Facts): For | null {
+  const [loop] = right.kind === "Name" ? loopsAround(right) : [];
+  if (right.kind !== "Name" || loop?.kind !== "For" || !readsClock(left, file)) return null;
+  const made = file.scopes.reaching(right);
+  const again = made.filter(({ node }) => contains(loop, node));
+  // Under `if step % 100 == 0:` it times a hundred turns, and may wait for them.
+  const isEach = (node: Node): boolean => blockOf(node) === loop.body;
+  return made.length === 2 &&
+    again.length === 1 &&
+    again[0]!.node.start > read &&
+    [right, again[0]!.node].every((one) => isEach(statementOf(one)!)) &&
+    made.every(({ how, value }) => how === "assign" && value !== null && readsClock(value, file))
+    ? loop
+    : null;
 }
 
 /** `clock["start"] = time.time()` earlier in the same function. */
