@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { functionOf } from "../../python/nodes.ts";
+import { functionOf, namesIn } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Stmt } from "../../python/tree.ts";
 
 export const isBarrier = (call: Call, file: PythonFile): boolean =>
@@ -13,7 +13,13 @@ export function meetingPoints(file: PythonFile): ReadonlySet<FunctionDef> {
   const found = new Set<FunctionDef>();
   for (const call of file.callsNamed("barrier")) {
     const fn = isBarrier(call, file) ? functionOf(call) : null;
-    if (fn?.kind === "FunctionDef" && fn.body.every((one) => isForMeeting(one, file))) found.add(fn);
+    // A method may be a hook, which nobody here calls.
+    if (
+      fn?.kind === "FunctionDef" &&
+      fn.parent?.kind === "Module" &&
+      fn.body.every((one) => isForMeeting(one, file))
+    )
+      found.add(fn);
   }
   return found;
 }
@@ -29,12 +35,23 @@ function isForMeeting(statement: Stmt, file: PythonFile): boolean {
       return OF_RANKS.test(file.textOf(statement.value));
     case "If":
       return (
-        OF_RANKS.test(file.textOf(statement.test)) &&
+        isOfRanks(statement.test, file) &&
         [...statement.body, ...statement.orelse].every((one) => isForMeeting(one, file))
       );
     default:
       return /^(?:Pass|Import|ImportFrom)$/.test(statement.kind);
   }
+}
+
+/** Also by a name that it was given above: `if size == 1:`. */
+function isOfRanks(test: Expr, file: PythonFile): boolean {
+  return (
+    OF_RANKS.test(file.textOf(test)) ||
+    namesIn(test).some((name) => {
+      const made = file.scopes.onlyValue(name);
+      return made !== null && OF_RANKS.test(file.textOf(made));
+    })
+  );
 }
 
 function isWaiting(expr: Expr, file: PythonFile): boolean {

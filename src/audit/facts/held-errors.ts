@@ -1,5 +1,5 @@
-import { ancestors, walk } from "../../python/nodes.ts";
-import type { Expr, FunctionDef, Node } from "../../python/tree.ts";
+import { walk } from "../../python/nodes.ts";
+import type { Expr, FunctionDef } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
 
 /** What a function calls a parameter by which it is handed an error: only of those it is asked what becomes of them. */
@@ -48,8 +48,8 @@ export function isStored(
     );
   // Beside other things, in a tuple or a dict that is stored.
   if (parent?.kind === "Tuple" || parent?.kind === "Dict") return isStored(parent, processes, isKept);
-  const call = parent?.kind === "Arg" ? callAround(parent) : null;
-  if (!call) return false;
+  const call = parent?.kind === "Arg" ? parent.parent : null;
+  if (call?.kind !== "Call") return false;
   // `reports.append(Report(step, e))`
   return (
     (call.func.kind === "Name" &&
@@ -62,9 +62,4 @@ export function isStored(
       call.args.length === 1 &&
       isKept(call.func.value))
   );
-}
-
-function callAround(node: Node): (Node & { kind: "Call" }) | null {
-  for (const at of ancestors(node)) if (at.kind === "Call") return at;
-  return null;
 }

@@ -305,8 +305,8 @@ function isMoved(call: Call, facts: Facts, index: number | null = null): boolean
     const { attr, parent: asked } = attribute;
     if (attr === "cuda") return true;
     // `x.type(torch.cuda.FloatTensor)`
-    if (attr === "type" && /^torch\.cuda\./.test(facts.file.dotted(positional(asked, 0) ?? asked) ?? ""))
-      return true;
+    const type = attr === "type" ? positional(asked, 0) : null;
+    if (type && facts.file.dotted(type)?.startsWith("torch.cuda.") === true) return true;
     if (attr !== "to") return METHODS.has(attr) && moves(asked);
     const device = facts.device(keyword(asked, "device")?.value ?? positional(asked, 0));
     // A copy of a batch that nobody is to wait for goes to the device, whatever its name is made of: `f"{kind}:{rank}"`.
