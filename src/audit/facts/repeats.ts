@@ -395,8 +395,12 @@ function isRepeatedToFit(call: Call, times: readonly Expr[], { file }: Facts): b
   if (!size || more.some((one) => one === null || file.textOf(one) !== file.textOf(size))) return false;
   // Along the first dimension it is as long as what a layer makes of it.
   const ofRows = times.length > 1 && times.slice(1).every(isOne);
+  // `x * scale + shift`: what comes of arithmetic with it is as long.
   const isIt = (one: Expr): boolean =>
-    isSameValue(withoutGraph(one), size, file) || (ofRows && isMadeByLayers(withoutGraph(one), size, file));
+    one.kind === "Binary" && /^[-+*/]$/.test(one.op)
+      ? isIt(one.left) || isIt(one.right)
+      : isSameValue(withoutGraph(one), size, file) ||
+        (ofRows && isMadeByLayers(withoutGraph(one), size, file));
   // The last two dimensions of matrices are multiplied, those before them go along.
   const ofBatch = times.length > 2 && times.slice(-2).every(isOne);
   const isMet = (repeated: Expr): boolean => {

@@ -8,9 +8,15 @@ import { methodsOf, selfAttribute } from "./classes.ts";
 export function sizeRead(given: Expr, at: number, places: number, call: Call, file: PythonFile): Expr | null {
   const isStarred = call.args.some(({ star, value }) => star === 1 && value === given);
   const [made, ...others] = given.kind === "Name" ? file.scopes.reaching(given) : [];
-  // `batch, length, _ = x.shape`
-  if (made?.how === "unpack" && others.length === 0)
-    return made.index === at && !isStarred && made.value ? measured(made.value) : null;
+  // `batch, length, _ = x.shape`, `height, width = x.shape[-2:]`
+  if (made?.how === "unpack" && others.length === 0) {
+    const cut = made.value?.kind === "Subscript" ? made.value : null;
+    const [, back] = (cut && /^-(\d):$/.exec(file.textOf(cut.index))) ?? [];
+    const first = back === undefined ? 0 : places - Number(back);
+    return made.index !== null && made.index + first === at && !isStarred && made.value
+      ? measured(back === undefined ? made.value : cut!.value)
+      : null;
+  }
   // `batch = x.size(0)`
   const time = made?.how === "assign" && others.length === 0 && made.value ? made.value : given;
   const sizes = time.kind === "Subscript" ? time.value : time;

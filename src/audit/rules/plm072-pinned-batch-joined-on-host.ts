@@ -324,7 +324,7 @@ function isMoved(call: Call, facts: Facts, index: number | null = null): boolean
     last.parent.parent.func === last.parent
   )
     last = last.parent.parent;
-  if (moves(last)) return true;
+  if (moves(last) || isSentAmong(last, facts)) return true;
   // `x, y = torch.cat(…), torch.cat(…)`
   const several = last.parent?.kind === "Tuple" ? last.parent : null;
   const statement = several ? several.parent : last.parent;
@@ -362,7 +362,7 @@ function isSentOneByOne(joined: Expr, moves: (expr: Expr) => boolean, { file }: 
   );
 }
 
-/** `to_torch((frames, actions), device)` */
+/** `to_torch((frames, actions), device)`, `to_gpu(joined)` */
 function isSentAmong({ parent }: Expr, { file }: Facts): boolean {
   const given = parent?.kind === "Tuple" || parent?.kind === "List" ? parent.parent : parent;
   return given?.kind === "Arg" && given.parent?.kind === "Call" && sendsBatch(given.parent, file);
