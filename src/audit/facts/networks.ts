@@ -216,14 +216,26 @@ function gatheredBy({ value, index }: Subscript, facts: Facts): Expr | null {
 export function helperRun(call: Call, index: number | null, facts: Facts, depth = 0): Call | null {
   const { func } = call;
   if (func.kind !== "Name" && selfAttribute(func) === null) return null;
-  const target = callTarget(call, facts.file);
-  const given = (target === null ? undefined : facts.file.once(returnsByName).get(target)) ?? [];
+  const given = returnedBy(call, facts);
   const run = given.length === 0 ? facts.ranElsewhere(call, index) : null;
   if (run) return isNetwork(run, facts) ? call : null;
   const items = given.map((one) => (index === null ? one : one.kind === "Tuple" ? one.items[index] : null));
   return items.length > 0 && items.every((one) => one && networkCall(one, facts, depth + 1) !== null)
     ? call
     : null;
+}
+
+/** The runs of networks whose outputs a function of this file returns to a call, as they are. */
+export function runsReturnedTo(call: Call, facts: Facts): readonly Call[] {
+  return returnedBy(call, facts)
+    .flatMap((one) => (one.kind === "Tuple" ? one.items : [one]))
+    .flatMap((one) => networkCall(one, facts, 1) ?? []);
+}
+
+/** What a function of this file returns to a call; nothing for any other. */
+function returnedBy(call: Call, { file }: Facts): readonly Expr[] {
+  const target = callTarget(call, file);
+  return (target === null ? undefined : file.once(returnsByName).get(target)) ?? [];
 }
 
 /** `pred, variance = pred.chunk(2, dim=1)`, under a test: a part of what the name meant before. */

@@ -1,4 +1,5 @@
-import { argument, isNone, positional } from "../../python/file.ts";
+import { positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
@@ -8,10 +9,11 @@ import type { Facts } from "../facts/facts.ts";
 import { handedToKeepers } from "../facts/keepers.ts";
 import { isMaybeNumber, keeps, parts } from "../facts/kept.ts";
 import { iteratedText } from "../facts/loaders.ts";
-import { KEEPS_SIZE, isNetwork, networkCall, unwrapped } from "../facts/networks.ts";
+import { isNetwork, networkCall, runsReturnedTo } from "../facts/networks.ts";
 import { callsOf, paramGiven } from "../facts/returns.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
+import { methodRun, runOfViews } from "../facts/view-runs.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -243,8 +245,25 @@ function mayBeOff(loop: Node, facts: Facts): boolean {
     facts.networks.someOnlyEvaluated ||
     facts.file.callsNamed("detach").some(inside) ||
     facts.file.all("With").some(inside) ||
-    facts.file.all("FunctionDef").some(inside)
+    facts.file.all("FunctionDef").some(inside) ||
+    facts.file.callsNamed(...facts.file.once(switchOff)).some(inside)
   );
+}
+
+/** Names of the functions of a file that switch gradients off, for all that they do or for a part of it. */
+function switchOff(file: PythonFile): readonly string[] {
+  const around = file.callsNamed("no_grad", "inference_mode").flatMap((off) => {
+    const fn = ancestors(off).find((at) => at.kind === "FunctionDef");
+    return fn?.kind === "FunctionDef" ? [fn.name] : [];
+  });
+  return [...new Set(around)];
+}
+
+/** `logits, labels = eval_step(net, batch)`, which runs the network under `no_grad` itself. */
+function isUnrecorded(source: Call, facts: Facts): boolean {
+  if (facts.gradMode(source) === "off") return true;
+  const runs = isNetwork(source.func, facts) ? [] : runsReturnedTo(source, facts);
+  return runs.length > 0 && runs.every((run) => facts.gradMode(run) === "off");
 }
 
 function* judge(added: Expr, loop: Node, iter: Expr, into: string, facts: Facts): Generator<Finding> {
@@ -255,7 +274,7 @@ function* judge(added: Expr, loop: Node, iter: Expr, into: string, facts: Facts)
   const hot = facts.hot(source);
   // Without no_grad as well, where the network is only ever evaluated, or what is kept is cut off from its graph.
   if (
-    facts.gradMode(source) !== "off" &&
+    !isUnrecorded(source, facts) &&
     !facts.networks.isOnlyEvaluated(source.func) &&
     !(isDetached(added) && /val|test|eval/i.test(facts.file.textOf(iter)))
   )
@@ -264,89 +283,6 @@ function* judge(added: Expr, loop: Node, iter: Expr, into: string, facts: Facts)
   if (hot && facts.frequency(source, hot.within) !== "throttled") return;
   for (const finding of found(added, iter, into, source, facts))
     yield plain ? finding : { ...finding, severity: "note" };
-}
-
-/** Brings what several views gave to the size of one: `torch.stack([a, b]).mean(0)`. */
-const AVERAGES = /^(?:mean|sum)$/;
-const METHODS_OF_SIZE =
-  /^(?:detach|float|half|clone|squeeze|sigmoid|(?:log_)?softmax|t|transpose|div|div_|mul|add|add_)$/;
-
-/** `torch.matmul(features, classes.t())`, `F.linear(features, weight)`, and as a method. */
-const MULTIPLIES = /^(?:matmul|mm|bmm|linear)$/;
-
-/** `torch.einsum("nd,cd->nc", …)`: a row for each example, and no number. */
-function givesRows({ args: [how] }: Call): boolean {
-  return how?.value.kind === "Str" && /->\s*(?:\w\s*){2,}$/.test(how.value.value ?? "");
-}
-
-/**
- * `(net(x) + net(x.flip(3))) / 2`, `out += net(x.flip(3))`, `torch.stack([a, b]).mean(0)`: what a network gave for several
- * views of a batch, together as large as for one. So are the scores by `model.encode_image(x) @ classes.t()`, a row for each
- * example. The first of its runs in the loop.
- */
-function runOfViews(expr: Expr, loop: Node, facts: Facts, depth = 0): Call | null {
-  if (depth > 8) return null;
-  const { file } = facts;
-  const run = depth > 0 ? (networkCall(expr, facts) ?? methodRun(expr, facts)) : null;
-  if (run) return facts.networks.isLoss(run.func) || !contains(loop, run) ? null : run;
-  const again = (inner: Expr | null): Call | null =>
-    inner ? runOfViews(inner, loop, facts, depth + 1) : null;
-  const firstOf = (all: readonly Expr[]): Call | null =>
-    all.map((one) => again(one)).find((one) => one !== null) ?? null;
-  if (expr.kind === "Binary") return /^[-+*/@]$/.test(expr.op) ? firstOf([expr.left, expr.right]) : null;
-  // `net(x).sigmoid() > 0.5`: a mask, an entry for each of the network's.
-  if (expr.kind === "Compare") return expr.rights.every(isPlainNumber) ? again(expr.left) : null;
-  // `features.T`
-  if (expr.kind === "Attribute") return /^m?T$/.test(expr.attr) ? again(expr.value) : null;
-  if (expr.kind === "Name") {
-    const definitions = file.scopes.reaching(expr);
-    const runs = definitions.map(({ how, value, node }) =>
-      how === "augment"
-        ? (again(value) ?? (node.kind === "Name" && node !== expr ? again(node) : null))
-        : how === "assign" && !isPlainNumber(value)
-          ? again(value)
-          : null,
-    );
-    const known = definitions.every(
-      ({ how, value }, at) => runs[at] !== null || (how === "assign" && isPlainNumber(value)),
-    );
-    return known ? (runs.find((one) => one !== null) ?? null) : null;
-  }
-  if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return null;
-  const { attr, value } = expr.func;
-  const given = expr.args.map((arg) => arg.value);
-  const name = file.dotted(expr.func);
-  if (name !== null) {
-    const word = /^torch\.(?:nn\.functional\.)?(\w+)$/.exec(name)?.[1] ?? "";
-    if (MULTIPLIES.test(word) || (word === "einsum" && givesRows(expr))) return firstOf(given);
-    // `torch.cat([net(x), net(x.flip(3))], 1)`
-    const [joined] = given;
-    if (/^(?:cat|concat|concatenate|stack|hstack)$/.test(word))
-      return joined?.kind === "List" || joined?.kind === "Tuple" ? firstOf(joined.items) : null;
-    return KEEPS_SIZE.test(name) ? again(positional(expr, 0)) : null;
-  }
-  if (MULTIPLIES.test(attr)) return firstOf([value, ...given]);
-  return AVERAGES.test(attr)
-    ? stackedRun(value, argument(expr, "dim", 0), loop, facts, depth)
-    : METHODS_OF_SIZE.test(attr)
-      ? again(value)
-      : null;
-}
-
-/** The first run in `torch.stack([net(x), net(x.flip(3))])`, whose average along the new dimension is as large as each. */
-function stackedRun(expr: Expr, along: Expr | null, loop: Node, facts: Facts, depth: number): Call | null {
-  const { file } = facts;
-  if (expr.kind !== "Call" || file.dotted(expr.func) !== "torch.stack" || !along) return null;
-  const dimension = argument(expr, "dim", 1);
-  if (file.textOf(along) !== (dimension ? file.textOf(dimension) : "0")) return null;
-  const views = positional(expr, 0);
-  const first = views?.kind === "List" || views?.kind === "Tuple" ? views.items[0] : undefined;
-  return first ? runOfViews(first, loop, facts, depth + 1) : null;
-}
-
-/** `out = 0` before the views are gone through. */
-function isPlainNumber(value: Expr | null): boolean {
-  return value?.kind === "Num" || isNone(value);
 }
 
 /** `if views > 1: out = out.unfold(0, views, views).mean(2)`: without that option it is what the network gave. */
@@ -374,25 +310,6 @@ function runOnOneWay(added: Expr, facts: Facts): Call | null {
 
 /** Copied to the host, or chosen from. */
 const LEAVES_DEVICE = /\.(?:cpu|numpy|tolist|item|to|argmax|max|topk)\(/;
-
-/** `model.encode(x)`, also under a name or cut off: a method that runs the network, whatever it makes of its outputs. */
-function methodRun(expr: Expr, facts: Facts, depth = 0): Call | null {
-  if (depth > 4) return null;
-  const again = (inner: Expr | null | undefined): Call | null =>
-    inner ? methodRun(inner, facts, depth + 1) : null;
-  if (expr.kind === "Name") {
-    const [one, ...more] = facts.file.scopes.reaching(expr);
-    return one?.how === "assign" && more.length === 0 ? again(one.value) : null;
-  }
-  if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return null;
-  const { attr, value } = expr.func;
-  if (/^(?:detach|float|squeeze|unsqueeze|view|flatten)$/.test(attr)) return again(value);
-  return /^(?:encode(?:_\w+)?|forward_\w+|extract_\w*features?|get_\w*(?:features|embeddings?|logits)|embed(?:_\w+)?|\w*representations?)$/.test(
-    attr,
-  ) && isNetwork(unwrapped(value), facts)
-    ? expr
-    : null;
-}
 
 /** `outputs.append(logits.detach())` */
 function isDetached(added: Expr): boolean {
