@@ -77,11 +77,12 @@ function* piles(facts: Facts): Generator<Finding> {
     const maybe =
       !known &&
       facts.value(added).graph !== "no" &&
-      ((networkCall(added, facts) !== null &&
-        facts.backwards.some(({ call }) => functionOf(call) === functionOf(at))) ||
+      ((networkCall(added, facts) !== null && isWhereDifferentiated(at, facts)) ||
         isOfReturnedLoss(keep, facts) ||
         isOfDifferentiatedMethod(keep, facts) ||
-        isBehindLoss(keep, facts));
+        isBehindLoss(keep, facts) ||
+        // Cut off for one loss, and part of another: it has a graph.
+        (isCutBeside(added, facts) && isBackwarded(added, null, facts)));
     if (!known && !maybe) continue;
     // A bounded deque, or one renewed elsewhere, is no pile; what is read for a loss needs its graph.
     const queue =
@@ -123,14 +124,24 @@ function isOfReturnedLoss({ added, at }: Keep, facts: Facts): boolean {
   );
 }
 
+/** In a function with a backward, or one that hands its loss to what has it: `update(optimizer, loss)`. */
+function isWhereDifferentiated(at: Node, facts: Facts): boolean {
+  const fn = functionOf(at);
+  return (
+    facts.backwards.some(({ call }) => functionOf(call) === fn) ||
+    facts
+      .callsTo("loose")
+      .some((call) => functionOf(call) === fn && facts.callee(call)?.reachesBackward === true)
+  );
+}
+
 /**
  * `self.recent.append(log_prob)` of `action, log_prob = self.actor.sample(state)`: what a method of a network gave, where the
  * backward of the same function goes through it.
  */
 function isOfDifferentiatedMethod({ added, at }: Keep, facts: Facts): boolean {
-  const { backwards, file } = facts;
-  const fn = functionOf(at);
-  if (fn === null || !backwards.some(({ call }) => functionOf(call) === fn)) return false;
+  const { file } = facts;
+  if (functionOf(at) === null || !isWhereDifferentiated(at, facts)) return false;
   const parts = added.kind === "Tuple" ? added.items : [added];
   return parts.some((part) => {
     const made = part.kind === "Name" ? file.scopes.reaching(part) : [];
@@ -147,10 +158,9 @@ function isOfDifferentiatedMethod({ added, at }: Keep, facts: Facts): boolean {
  * through it: a network that learns was run for it.
  */
 function isBehindLoss({ added, at }: Keep, facts: Facts): boolean {
-  const fn = functionOf(at);
   return (
     added.kind === "Name" &&
-    facts.backwards.some(({ call }) => functionOf(call) === fn) &&
+    isWhereDifferentiated(at, facts) &&
     isBackwarded(added, null, facts) &&
     runsBehind(added, facts, true, true).some(
       (run) => facts.gradMode(run) !== "off" && !facts.networks.isFrozen(run.func),
