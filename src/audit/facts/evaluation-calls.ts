@@ -29,7 +29,8 @@ export function isEvaluation(call: Call, facts: Facts): boolean {
     (text.endsWith("verification") && call.args.some(({ value }) => isNetwork(value, facts))) ||
     evaluatorCalled(call, facts) !== null ||
     facts.callee(call)?.evaluates === true ||
-    ((runsUnrecorded(call, facts) || isGeneration(call, facts)) && !isOfStep(call, facts))
+    ((runsUnrecorded(call, facts) || isGeneration(call, facts) || isLook(call, facts)) &&
+      !isOfStep(call, facts))
   );
 }
 
@@ -100,16 +101,46 @@ function isForward(call: Call, facts: Facts): boolean {
 
 /** `sample(model, prompt)` of this file, or `self.probe(loader)`, which looks at what it is given. */
 export function evaluatorCalled(call: Call, facts: Facts): FunctionDef | null {
-  const { file } = facts;
+  const fn = functionCalled(call, facts.file);
+  return fn !== null && facts.file.once(evaluators).has(fn) && facts.callee(call)?.reachesBackward !== true
+    ? fn
+    : null;
+}
+
+/**
+ * `self.draw_samples()` of this file, which runs a network for what that gives, and differentiates nothing. Where the result of a
+ * single run is wanted, training goes on with it.
+ */
+function isLook(call: Call, facts: Facts): boolean {
+  const fn = functionCalled(call, facts.file);
+  return (
+    fn !== null &&
+    (call.parent?.kind === "ExprStmt" || looksThrough(fn, facts.file)) &&
+    facts.callee(call)?.reachesBackward === false &&
+    facts.once(runners).has(fn) &&
+    !isForward(call, facts)
+  );
+}
+
+/** Functions of a file that run a network themselves. */
+function runners(facts: Facts): ReadonlySet<FunctionDef> {
+  const found = new Set<FunctionDef>();
+  for (const call of facts.file.all("Call")) {
+    const fn = functionOf(call);
+    if (fn?.kind !== "FunctionDef" || found.has(fn)) continue;
+    const run = ranNetwork(call, facts);
+    if (run !== null && !facts.networks.isLoss(run)) found.add(fn);
+  }
+  return found;
+}
+
+/** The function of this file, or the method of the class around, that a call goes to. */
+function functionCalled(call: Call, file: PythonFile): FunctionDef | null {
   const own = selfAttribute(call.func);
   const cls = own === null ? null : classOf(call);
   const [one, ...more] = call.func.kind === "Name" ? (file.scopes.lookup(call.func)?.definitions ?? []) : [];
   const fn = cls ? methodsOf(cls).find(({ name }) => name === own) : more.length === 0 ? one?.node : null;
-  return fn?.kind === "FunctionDef" &&
-    file.once(evaluators).has(fn) &&
-    facts.callee(call)?.reachesBackward !== true
-    ? fn
-    : null;
+  return fn?.kind === "FunctionDef" ? fn : null;
 }
 
 /** Functions of a file that put what they are given into eval mode to look at it: not to save it, nor to make it. */
