@@ -1,4 +1,4 @@
-import { isFalse, isNone, isTrue, keyword } from "../../python/file.ts";
+import { argument, isFalse, isNone, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, Node, NodeOf } from "../../python/tree.ts";
@@ -119,10 +119,11 @@ function onByOptions(facts: Facts): readonly Call[] {
   });
 }
 
-/** What an option is by default, or a constant of this file: `CHECKPOINTING = True`. */
+/** What an option is by default, a constant of this file, `CHECKPOINTING = True`, or a parameter: `def train(checkpointing=True)`. */
 function isByDefault(expr: Expr, wanted: boolean, { file, project }: Facts): boolean {
-  const named = expr.kind === "Name" ? file.scopes.onlyValue(expr) : null;
-  if (named) return wanted ? isTrue(named) : isFalse(named);
+  const [one, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  const named = one?.node.kind === "Param" ? one.node.default : one?.how === "assign" ? one.value : null;
+  if (named && more.length === 0) return wanted ? isTrue(named) : isFalse(named);
   return expr.kind === "Attribute" && holdsOptions(expr.value) && project.options.get(expr.attr) === wanted;
 }
 
@@ -203,16 +204,25 @@ function switchedLater(file: PythonFile): readonly Assign[] {
 }
 
 /** By what an option that is off by default does, or one of several branches: a plain LoRA, which most run, is not fed. */
-function isFedByOptionsOnly({ file, project }: Facts): boolean {
+function isFedByOptionsOnly(facts: Facts): boolean {
+  const { file, project } = facts;
   const isOff = (node: Node): boolean => optionBehind(node, file, project) !== null;
   return (
     !feedsAlways(file) &&
-    feedingPreparations(file).every((one) => isOff(one) || isOfOneBranch(one, file)) &&
+    feedingPreparations(file).every(
+      (one) => isOff(one) || isOfOneBranch(one, file) || isToldNotTo(one, facts),
+    ) &&
     file.assignsTo("modules_to_save").length === 0 &&
     file.calls
       .given(["modules_to_save"])
       .every((call) => isSavedByOptions(keyword(call, "modules_to_save")!.value, file, isOff))
   );
+}
+
+/** `prepare_model_for_kbit_training(model, use_gradient_checkpointing=args.checkpointing)`, which is off unless somebody asks for it. */
+function isToldNotTo(preparation: Call, facts: Facts): boolean {
+  const flag = argument(preparation, "use_gradient_checkpointing", 1);
+  return flag !== null && isByDefault(flag, false, facts);
 }
 
 /**
@@ -275,6 +285,10 @@ const QUANTIZED = /load_in_[48]bit\s*=\s*True|quantization_config\s*=/;
 const FREEZES =
   /(?:get_input_embeddings\(\)|\.(?:embed_tokens|wte|word_embeddings|embeddings))(?:\.weight)?\.requires_grad(?:_\(\s*False|\s*=\s*False)|for\s+(\w+)\s+in\s+[\w.]*(?:get_input_embeddings\(\)|\.(?:embed_tokens|wte|word_embeddings|embeddings))\.parameters\(\):\s*\1\.requires_grad(?:_\(\s*False|\s*=\s*False)|["'](?:wte|emb\w*|\w*embeddings?|embed_tokens)["']\s+in\s+\w+[^\n]*:\s*\w+\.requires_grad(?:_\(\s*False|\s*=\s*False)/;
 
+/** `if name.startswith("embeddings."): p.requires_grad = False`, of all that comes before the blocks, and not of a part of it. */
+const FREEZES_FIRST =
+  /\b(?:el)?(?:if|or)\s+\w+\.startswith\(\s*\(?["'](?:\w+\.)*(?:embeddings?|embed_tokens)\.?["'](?:(?!\band\b)[^\n])*:\s*\w+\.requires_grad(?:_\(\s*False|\s*=\s*False)/;
+
 /** `freeze(model.get_input_embeddings())` */
 const HELPED =
   /\b(?<!un)freeze\w*\(\s*[\w.]*(?:get_input_embeddings\(\)|\.(?:embed_tokens|wte|word_embeddings|embeddings))\s*\)/;
@@ -284,7 +298,7 @@ function* frozenEmbeddings(file: PythonFile): Generator<Finding> {
   for (const { useReentrant } of checkpointingSwitches(file)) {
     if (!useReentrant || !isTrue(useReentrant)) continue;
     if (
-      !(file.says(FREEZES) || file.says(HELPED) || freezesRest(file.text)) ||
+      !([FREEZES, FREEZES_FIRST, HELPED].some((how) => file.says(how)) || freezesRest(file.text)) ||
       file.says(/enable_input_require_grads|make_inputs_require_grad/)
     )
       return;
