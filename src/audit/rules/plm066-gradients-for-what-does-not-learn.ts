@@ -17,6 +17,8 @@ import type { Unwanted } from "../facts/anothers-steps.ts";
 import { keptToItself } from "../facts/kept-to-itself.ts";
 import { leftOutByCallers, leftOutOfClass } from "../facts/left-out.ts";
 import type { LeftOut } from "../facts/left-out.ts";
+import { learnByOption } from "../facts/learns-by-option.ts";
+import type { LearnsByOption } from "../facts/learns-by-option.ts";
 import { switchedOnInTurn } from "../facts/one-sided.ts";
 import { ownJudges } from "../facts/own-judges.ts";
 import { partsAlone } from "../facts/left-parts.ts";
@@ -75,6 +77,7 @@ export const rule: Rule = {
             // What is only judged with is told of where it is made.
             ...(judged.length > 0 ? [] : [...leftOutByCallers(facts)].map(ofNoCallersOptimizer)),
             ...[...keptToItself(facts)].map(ofNobody),
+            ...[...learnByOption(facts)].map(ofOption),
             ...besidePart(facts),
             ...partsOptimised(facts),
             ...underAdapters(facts),
@@ -119,6 +122,14 @@ function ofNobody({ run, network }: LeftOut): Finding {
     at: run,
     severity: "note",
     message: `\`${network}\` is in no optimizer, as nobody is handed its parameters, yet they get gradients; run it under \`no_grad\`, or freeze it where they must pass through it`,
+  };
+}
+
+function ofOption({ run, network, why }: LearnsByOption): Finding {
+  return {
+    at: run,
+    severity: "note",
+    message: `\`${network}\` is in the optimizer ${why}, yet without that its gradients are computed and kept all the same; \`requires_grad_(False)\` on it where it does not learn`,
   };
 }
 
