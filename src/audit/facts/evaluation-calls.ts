@@ -15,6 +15,18 @@ const OTHERWISE =
 const NAMED =
   /(?:^|[._])(?:(?:eval|evaluate|evaluation|valid|validate|validation|test|run_validation|estimate_loss)(?:_\w+)?|val_(?:one_)?(?:epoch|step|loop|model))$/;
 
+/** What a function does that wants numbers of a network, and nothing to differentiate. */
+export const MEASURES = /\.(?:item|numpy|tolist|detach)\(|argmax/;
+
+/** An evaluation by its name, which leaves it to who calls it whether anything is recorded. */
+export function leavesRecording({ body, decorators, name }: FunctionDef, file: PythonFile): boolean {
+  if (decorators.length > 0 || !NAMED.test(name) || OTHERWISE.test(name)) return false;
+  const code = body.map((one) => file.codeOf(one)).join("\n");
+  return (
+    MEASURES.test(code) && !/_grad\b|inference_mode|set_grad_enabled|backward|autograd|\.grad\b/.test(code)
+  );
+}
+
 /** `evaluate(model, …)`, `validate(…)`, `model.eval()`, or what by its doings looks at the model: now and then, or after an epoch. */
 export function isEvaluation(call: Call, facts: Facts): boolean {
   const text = facts.file.textOf(call.func).slice(-60);

@@ -68,6 +68,7 @@ const COLD: FunctionFacts = {
   cutsOff: false,
   uncleared: false,
   evaluates: false,
+  unguarded: false,
   queues: false,
   meets: false,
   holds: null,

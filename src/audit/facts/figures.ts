@@ -67,10 +67,13 @@ function comesTo(use: Name, method: RegExp, { file }: Facts): boolean {
       at = up.parent;
     } else if (up?.kind === "Binary" || (up?.kind === "Unary" && up.op === "-")) at = up;
     else if (up?.kind === "Arg" && up.parent?.kind === "Call" && up.parent.args[0] === up) {
-      const name = /^torch\.(?:nn\.functional\.)?(\w+)$/.exec(file.dotted(up.parent.func) ?? "")?.[1];
+      const name = /^torch\.(?:nn\.functional\.|special\.)?(\w+)$/.exec(
+        file.dotted(up.parent.func) ?? "",
+      )?.[1];
       if (name === undefined) return false;
       if (method.test(name)) return true;
-      if (!/^(?:(?:log_)?softmax|exp|log|abs|square|sqrt|sigmoid|diag(?:onal)?)$/.test(name)) return false;
+      if (!/^(?:(?:log_)?softmax|exp|log|abs|square|sqrt|sigmoid|entr|xlogy|diag(?:onal)?)$/.test(name))
+        return false;
       at = up.parent;
     } else return false;
   }

@@ -4,6 +4,7 @@ import type { AugAssign, Call, ClassDef, Expr, Name, Node, Str, Subscript } from
 import { attributesOf, isModuleRole, isOnlyMadeBy, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
+import { unpackedFrom } from "./inputs.ts";
 import { isListedLayer, isParam } from "./own-layers.ts";
 import { returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
@@ -238,14 +239,13 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
           again(definition.value)
         );
       });
-    case "Attribute":
-      return (
-        !["shape", "device", "dtype", "data", "ndim"].includes(expr.attr) &&
-        !SIZES.test(expr.attr) &&
-        !isIndices(expr) &&
-        selfAttribute(expr) === null &&
-        again(expr.value)
-      );
+    case "Attribute": {
+      if (["shape", "device", "dtype", "data", "ndim"].includes(expr.attr)) return false;
+      if (SIZES.test(expr.attr) || isIndices(expr)) return false;
+      if (selfAttribute(expr) === null) return again(expr.value);
+      const written = facts.value(expr).what === "module" ? null : writtenAbove(expr, facts);
+      return written !== null && facts.gradMode(written) !== "off" && again(written);
+    }
     case "Subscript":
       return !isIndices(expr) && (again(expr.value) || isEntry(expr, facts, again));
     case "List":
@@ -265,6 +265,8 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
       return expr.op === "or" && expr.values.some(again);
     case "Call": {
       const name = facts.file.dotted(expr.func);
+      // What it makes of a network is one.
+      if (name === "torch.compile") return false;
       // `embedded_dropout(self.encoder, x)`, `checkpoint(self.block, x)`: a layer and what it is for.
       if (name !== null && expr.args.some(({ value }) => isOwnLayer(value, facts)))
         return expr.args.some((arg) => again(arg.value));
@@ -276,9 +278,7 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
         )
           return false;
         // These take functions, files or settings, and return no result of them.
-        if (
-          /^torch\.(?:compile|jit\.|load$|save$|device$|Generator$|utils\.|distributed\.|optim\.)/.test(name)
-        )
+        if (/^torch\.(?:jit\.|load$|save$|device$|Generator$|utils\.|distributed\.|optim\.)/.test(name))
           return false;
         return (
           // `shift_dim(x, 1, -1)` of this tree hands on what it is given; what counts or measures it does not.
@@ -341,6 +341,21 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
     default:
       return false;
   }
+}
+
+/** What `self.hidden` was given last in this very call: `self.hidden, self.cell = self.rnn(x, (self.hidden, self.cell))`. */
+function writtenAbove(expr: Expr, { file }: Facts): Expr | null {
+  const cls = classOf(expr);
+  const fn = functionOf(expr);
+  const writes = cls ? (attributesOf(cls, file).get(selfAttribute(expr)!)?.writes ?? []) : [];
+  let found: Expr | null = null;
+  for (const { in: method, target, value } of writes)
+    if (method === fn && target.end < expr.start) {
+      const given = value ?? unpackedFrom(target);
+      // What it is given on the right was there before.
+      if (given && given.end < expr.start && (!found || found.start < given.start)) found = given;
+    }
+  return found;
 }
 
 /** `parts["loss"]` of `parts = self.losses(x, y)`, a method of the class that returns a dict written down: what stands there under the key. */

@@ -1,6 +1,6 @@
 import { contains, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Attribute, Call, Expr, Name, Node } from "../../python/tree.ts";
+import type { Attribute, Call, Expr, Name, Node, Sequence } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 import { isCopiedToHost, isDrawn, isMeasured, isSummed, pickOf } from "./figures.ts";
 import { PICTURE, TEXT, isLanguageModel, isOfPixels, isOfSounds, scoresEveryItem } from "./large-outputs.ts";
@@ -72,7 +72,8 @@ export function isOnlyForLoss(
     uses.every((use) => use.parent?.kind === "Attribute" && use.parent.attr === "logits")
   )
     return true;
-  if (!/logit$|logits|scores?$|outputs?$|preds?$|predictions?|log_?probs?$/.test(target.id))
+  const ofTokens = isOfNormalised(target, facts) && isLanguageModel(facts);
+  if (!ofTokens && !/logit$|logits|scores?$|outputs?$|preds?$|predictions?|log_?probs?$/.test(target.id))
     return isThrowaway(target) && uses.length === 0 && isLanguageModel(facts);
   if (uses.length > 0 && uses.every(isAskedForSize)) return false;
   const made = new Set(shaped.map(({ value }) => value));
@@ -90,6 +91,7 @@ export function isOnlyForLoss(
   // One row of scores an example is small; a row for each token is not.
   if (
     counted.length > 0 &&
+    !ofTokens &&
     !all.some((use) => isOfTokens(use, facts)) &&
     !(
       target.parent?.kind === "Tuple" &&
@@ -371,9 +373,24 @@ function feedsLoss(use: Node, facts: Facts, depth = 0): boolean {
       ? facts.file.scopes.definitionAt(target)
       : null;
   if (made && facts.isDifferentiated(made)) return true;
+  if (target?.kind === "Tuple" && isToldLoss(target, use, facts)) return true;
   for (let at = use.parent; at && at.kind !== "Assign" && at.kind !== "ExprStmt"; at = at.parent)
     if (at.kind === "Call" && isLossCall(at, facts)) return true;
   return depth < 2 && target?.kind === "Name" && isOnWay(target, use, facts, depth);
+}
+
+/** `loss, right = performance(pred, words)`, of a file that scores a vocabulary: the loss that is differentiated was computed of it. */
+function isToldLoss({ items }: Sequence, { parent }: Node, facts: Facts): boolean {
+  const { file } = facts;
+  const call = parent?.kind === "Arg" ? parent.parent : null;
+  return (
+    call?.parent?.kind === "Assign" &&
+    file.says(/vocab|lm_head|CausalLM/) &&
+    items.some((item) => {
+      const made = item.kind === "Name" && /loss$/.test(item.id) ? file.scopes.definitionAt(item) : null;
+      return made !== null && facts.isDifferentiated(made);
+    })
+  );
 }
 
 /** `error = pred - noise`, of which the loss is computed and nothing else. */

@@ -86,6 +86,8 @@ export interface FunctionFacts {
   readonly uncleared: boolean;
   /** It puts a network into eval mode, goes through examples with it, and differentiates nothing. */
   readonly evaluates: boolean;
+  /** An evaluation by its name, which leaves it to who calls it whether anything is recorded. */
+  readonly unguarded: boolean;
   /** It takes a step, of which it waits for nothing. */
   readonly queues: boolean;
   /** It has all ranks wait for each other, and does nothing else. */
@@ -138,6 +140,8 @@ export interface ProjectFacts {
   readonly blocking: ReadonlySet<string>;
   /** Modules of programs that have a loss which goes on on the host. */
   readonly hostLosses: ReadonlySet<string>;
+  /** Modules of programs in which an object differentiates its own `loss`. */
+  readonly ownLosses: ReadonlySet<string>;
   /** Modules of programs that pack sequences by lengths which they fetch from the device. */
   readonly packing: ReadonlySet<string>;
   /** Modules of programs that are run once for each rank. */
@@ -265,6 +269,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.evaluates &&
       !summary.meets &&
       !summary.holds &&
+      !summary.unguarded &&
       !onlyRead &&
       !workers &&
       !collates;
@@ -306,6 +311,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         cutsOff: summary.cutsOff ?? false,
         uncleared: summary.uncleared ?? false,
         evaluates: summary.evaluates === true && !reaches.has(fn),
+        unguarded: summary.unguarded === true && !reaches.has(fn),
         queues: loose.has(fn) && summary.queues === true,
         meets: summary.meets ?? false,
         holds: summary.holds ?? null,
@@ -326,6 +332,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const wideData = programs.with(({ wide: made }) => made?.some((one) => WIDE_DATA.test(one)) === true);
   const blocking = programs.with((file) => file.blocks === true);
   const hostLosses = programs.with((file) => file.hostLoss === true);
+  const ownLosses = programs.with((file) => file.ownLoss === true);
   const packing = programs.with((file) => file.packs === true);
   const ranked = programs.importedWith((file) => file.ranks === true);
   const placed = programs.with((file) => file.places === true);
@@ -365,6 +372,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     wideData,
     blocking,
     hostLosses,
+    ownLosses,
     packing,
     ranked,
     placed,

@@ -39,7 +39,7 @@ import type { Table } from "./tables.ts";
 import { leavesGradients } from "./uncleared.ts";
 import { loaderMakers } from "./loader-makers.ts";
 import type { LoaderMaker } from "./loader-makers.ts";
-import { evaluators, looksThrough } from "./evaluation-calls.ts";
+import { evaluators, leavesRecording, looksThrough } from "./evaluation-calls.ts";
 import { handedTeachers } from "./teachers.ts";
 import { sharedTimers } from "./timers.ts";
 import type { CallSite, ClassSummary, FileSummary, FunctionSummary, Target } from "./summary.ts";
@@ -185,6 +185,7 @@ class Summarizer {
       teachers: handedTeachers(file),
       collates: hostCollates(file),
       hostLoss: hasHostLoss(file) || undefined,
+      ownLoss: this.#backwards.some(({ loss }) => loss && selfAttribute(loss) === "loss") || undefined,
       packs: packsByFetched(file) || undefined,
       checkpoints: turnsCheckpointingOn(file) || undefined,
       trained: trainedModels(file),
@@ -497,6 +498,7 @@ class Summarizer {
       losses: (fn && this.#losses.get(fn)) ?? undefined,
       uncleared: (fn && notes.backward && leavesGradients(fn, this.#backwards, this.#file)) || undefined,
       evaluates: (fn && this.#evaluators.has(fn) && looksThrough(fn, this.#file)) || undefined,
+      unguarded: (fn && leavesRecording(fn, this.#file)) || undefined,
       cutsOff: (fn && cutsOffState(fn, this.#file)) || undefined,
       queues: (fn && this.#backwards.length > 0 && !waitsBelow(fn, true, this.#file)) || undefined,
       meets: (fn && this.#file.once(meetingPoints).has(fn)) || undefined,

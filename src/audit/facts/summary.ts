@@ -73,6 +73,8 @@ export interface FileSummary {
   readonly collates?: readonly string[] | undefined;
   /** A loss of it goes on with what it is given on the host. */
   readonly hostLoss?: true | undefined;
+  /** It differentiates `self.loss`, which who has the object may read. */
+  readonly ownLoss?: true | undefined;
   /** It packs sequences by lengths that it has to fetch from the device. */
   readonly packs?: true | undefined;
   /** It reads hidden states or attentions of a network, by name or by position. */
@@ -138,6 +140,8 @@ export interface FunctionSummary {
   readonly uncleared?: true | undefined;
   /** It puts a network into eval mode and goes through examples with it. */
   readonly evaluates?: true | undefined;
+  /** An evaluation by its name, which leaves it to who calls it whether anything is recorded. */
+  readonly unguarded?: true | undefined;
   /** In a file that differentiates: neither it nor what it calls there waits for the device each time. */
   readonly queues?: true | undefined;
   /** It has all ranks wait for each other, and does nothing else. */

@@ -40,7 +40,8 @@ export function isUsedAsTensor(definition: Definition, file: PythonFile): boolea
     const name = file.dotted(call.func) ?? "";
     return (
       isOnlyMadeBy(call.func, file, (made) => (file.dotted(made.func) ?? "").startsWith("torch.nn.")) ||
-      (name === `torch.${last(name)}` && FUNCTIONS.has(last(name))) ||
+      // The first that `einsum` is given is its equation.
+      (name === `torch.${last(name)}` && name !== "torch.einsum" && FUNCTIONS.has(last(name))) ||
       name.startsWith("torch.nn.functional.")
     );
   });

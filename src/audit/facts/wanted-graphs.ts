@@ -1,8 +1,9 @@
-import { isTrue, keyword } from "../../python/file.ts";
+import { isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, isStatement, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import { isReadCut } from "./cuts.ts";
 import type { Facts } from "./facts.ts";
 import { isOtherBranch } from "./guards.ts";
 import { derivesFrom } from "./backwarded.ts";
@@ -40,8 +41,11 @@ export function isDifferentiatedOtherwise(call: Call, { file }: Facts): boolean 
 function keepsByItself(index: number, call: Call, file: PythonFile): boolean {
   const asked = file.calls
     .given(["create_graph"])
-    .find((one) => one.args.some(({ name, start }) => name === "create_graph" && start === index));
-  if (!asked) return false;
+    .find((one) =>
+      one.args.some(({ name, start, end }) => name === "create_graph" && start <= index && index < end),
+    );
+  // `def __call__(self, loss, create_graph=False)` asks for nothing by itself.
+  if (!asked) return file.all("Param").some(({ start, default: usual }) => start === index && isFalse(usual));
   return (
     isOtherBranch(asked, call) ||
     (lastWord(asked.func) === "backward" && !isTrue(keyword(asked, "create_graph")!.value))
@@ -114,7 +118,8 @@ export function isReadAfter(one: Definition, call: Call, facts: Facts): boolean 
   return found;
 }
 
-export function isWantedAgain(use: Expr, call: Call, { file }: Facts): boolean {
+export function isWantedAgain(use: Expr, call: Call, facts: Facts): boolean {
+  const { file } = facts;
   const { parent } = use;
   if (use.start < call.end || functionOf(use) !== functionOf(call) || parent?.kind === "Delete") return false;
   // A step has changed the weights since: torch refuses to differentiate the old graph.
@@ -137,8 +142,17 @@ export function isWantedAgain(use: Expr, call: Call, { file }: Facts): boolean {
     )
       return false;
   // `penalty is not None`
-  if (parent?.kind === "Compare") return false;
+  if (parent?.kind === "Compare" || isListedToBeCut(parent, facts)) return false;
   return !(parent?.kind === "Attribute" && /^(?:item|detach|cpu|shape|data)$/.test(parent.attr));
+}
+
+/** `shown = [pred, loss]`, and then `[one.detach() for one in shown]`: a list of which only numbers are read. */
+function isListedToBeCut(list: Node | null, facts: Facts): boolean {
+  const statement = list?.kind === "List" || list?.kind === "Tuple" ? list.parent : null;
+  const [target, ...more] = statement?.kind === "Assign" && statement.value === list ? statement.targets : [];
+  const made = target?.kind === "Name" && more.length === 0 ? facts.file.scopes.definitionAt(target) : null;
+  const reads = made ? facts.file.scopes.uses(made) : [];
+  return reads.length > 0 && reads.every((read) => isReadCut(read, facts));
 }
 
 /** Carried over, and the loss is computed from it. */

@@ -4,6 +4,7 @@ import type { Arg, Call, Expr } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { keptArguments } from "../facts/keepers.ts";
 import { isBackwarded } from "../facts/backwarded.ts";
+import { lossesOfTrainer } from "../facts/callback-losses.ts";
 import {
   isBounded,
   isItemOfLosses,
@@ -82,6 +83,13 @@ export const rule: Rule = {
         },
       };
     }
+    for (const { call, added, list } of lossesOfTrainer(facts))
+      yield {
+        at: call,
+        severity: "note",
+        message: `\`${facts.file.textOf(list)}\` keeps every step's loss with its graph nodes`,
+        fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(added, ".detach()") },
+      };
     for (const { arg, into } of keptArguments(facts, "list"))
       yield {
         at: arg,

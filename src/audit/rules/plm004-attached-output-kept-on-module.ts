@@ -1,7 +1,8 @@
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
 import type { Assign, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
-import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, isSelf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isCut, isCutEach } from "../facts/cuts.ts";
 import { parts } from "../facts/kept.ts";
@@ -13,6 +14,9 @@ import type { Finding, Rule } from "../rule.ts";
 const OF_LOSS = /loss|aux|penal|reg|entropy|kl|balance|log_?prob/i;
 /** The same, or what is backpropagated through later. */
 const WANTED = new RegExp(`${OF_LOSS.source}|hidden_state|state$|memory|prev|past`, "i");
+
+/** By their names methods of a module that compute with what they are given. */
+const RUNS = /^(?!_*(?:init|reset|load|set|build|register|update|prepare|setup|create|make|fuse|merge))/;
 
 /** What is kept to be looked at, and is as large as anything in a forward. */
 const MAPS =
@@ -56,6 +60,7 @@ export const rule: Rule = {
       }
     }
     yield* lists(facts);
+    yield* setters(facts);
     yield* hooks(facts);
   },
 };
@@ -92,6 +97,36 @@ function* lists(facts: Facts): Generator<Finding> {
   }
 }
 
+/** `setattr(self, f"stage_{i}", x)` and `setattr(self, "last_" + name, x)` in what a module computes: read by nobody under such a name. */
+function* setters(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.callsNamed("setattr")) {
+    const [to, name, value, ...more] = call.args.map((arg) => arg.value);
+    const cls = to && isSelf(to) ? classOf(call) : null;
+    if (!cls || !name || !value || more.length > 0 || !isModuleRole(facts.role(cls))) continue;
+    const begins = beginningOf(name, file);
+    const fn = functionOf(call);
+    if (begins === "" || WANTED.test(begins) || fn?.kind !== "FunctionDef" || !RUNS.test(fn.name)) continue;
+    if (isScalar(value) || facts.gradMode(call) === "off" || !derivesFromInput(value, facts)) continue;
+    const isRead =
+      file.callsNamed("getattr").length > 0 ||
+      file.all("Attribute").some((node) => node.attr.startsWith(begins) && !isWritten(node));
+    if (!isRead)
+      yield {
+        at: call,
+        severity: "note",
+        message: `\`self.${begins}…\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
+        fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(value, ".detach()") },
+      };
+  }
+}
+
+/** What the name of an attribute begins with that is put together: "stage_" of `f"stage_{i}"`. */
+function beginningOf(name: Expr, file: PythonFile): string {
+  if (name.kind === "Binary") return name.op === "+" ? beginningOf(name.left, file) : "";
+  return name.kind === "Str" ? (/^[rf]?["'](\w+)/i.exec(file.textOf(name))?.[1] ?? "") : "";
+}
+
 /** `state.last_output = outputs`, of an object that is there before the loop and after it. */
 function* onObject(
   statement: Assign,
@@ -123,10 +158,7 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
   if (!cls || fn?.kind !== "FunctionDef" || fn.name === "__init__" || facts.gradMode(statement) === "off")
     return;
   // Whatever a module's method computes from its arguments, a forward computes with it.
-  const isForward =
-    /^(?:module|lightning)$/.test(facts.role(cls)) &&
-    (fn.name === "forward" ||
-      !/^_*(?:init|reset|load|set|build|register|update|prepare|setup|create|make|fuse|merge)/.test(fn.name));
+  const isForward = /^(?:module|lightning)$/.test(facts.role(cls)) && RUNS.test(fn.name);
   if (
     !(isForward && derivesFromInput(value, facts)) &&
     !(facts.value(value).graph === "yes" && facts.hot(statement)) &&

@@ -1,4 +1,4 @@
-import { isTrue, keyword, positional } from "../../python/file.ts";
+import { keyword, positional } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
@@ -10,6 +10,7 @@ import { isOtherBranch } from "../facts/guards.ts";
 import { statesOnNetworks } from "../facts/network-states.ts";
 import { carriedNames, isNetwork, runInParts } from "../facts/networks.ts";
 import { paramGiven } from "../facts/returns.ts";
+import { isAlwaysOn } from "../facts/settled-flags.ts";
 import { METHODS } from "../facts/torch-names.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -41,12 +42,15 @@ export const rule: Rule = {
       const third = positional(call, 1);
       const spread = flag || third ? null : given(call, "retain_graph", facts.file);
       const passed = flag ? flag.value : (third ?? spread);
-      if (!passed || !isTrue(settled(passed, facts)) || !loss) continue;
+      if (!passed || !isAlwaysOn(passed, facts) || !loss) continue;
       // `for loss in net(batch)`: each part of the batch may go on from the graph of the one before.
       const [around] = loopsAround(call);
       if (around && runInParts(around, facts)) continue;
       const alone = isOnlyOne(call, facts);
-      if (!alone && ![sharesNothing, isHandedOnce, isOnlyOneOfStep].some((holds) => holds(call, facts)))
+      if (
+        !alone &&
+        ![sharesNothing, isHandedOnce, isOnlyOneOfStep, isOfScaler].some((holds) => holds(call, facts))
+      )
         continue;
       // What several backwards share, and what a function is handed, is followed by names only.
       const severity = alone ? {} : { severity: "note" as const };
@@ -77,16 +81,6 @@ export const rule: Rule = {
     }
   },
 };
-
-/** `retain = True` under a name, or `self.retain = True` that nobody writes again. */
-function settled(flag: Expr, { file }: Facts): Expr | null {
-  if (flag.kind === "Name") return file.scopes.onlyValue(flag);
-  const own = selfAttribute(flag);
-  const cls = own === null ? null : classOf(flag);
-  if (!cls) return flag;
-  const [write, ...more] = attributesOf(cls, file).get(own!)?.writes ?? [];
-  return more.length === 0 && write?.how === "assign" ? write.value : null;
-}
 
 /** No other backward, here or in a function called here, can want this graph. */
 function isOnlyOne(call: Call, facts: Facts): boolean {
@@ -427,18 +421,40 @@ function sharesNothing(call: Call, facts: Facts): boolean {
   });
 }
 
-/** The file's only backward, in a function that one place calls with the loss. */
+/** The file's only backward, or one of a choice of two, in a function that one place calls with the loss. */
 function isHelper(call: Call, facts: Facts): boolean {
-  const { file } = facts;
+  const { backwards, file } = facts;
   const fn = functionOf(call);
-  const [one] = facts.backwards;
-  if (facts.backwards.length !== 1 || fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module")
-    return false;
+  const one = backwards.find((other) => other.call === call);
+  if (fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") return false;
+  if (backwards.some((other) => other !== one && !isOtherBranch(other.call, call))) return false;
   if (one?.loss?.kind !== "Name" || loopsAround(call).length > 0) return false;
   if (!file.scopes.reaching(one.loss).every(({ how }) => how === "param")) return false;
   if (isDifferentiatedOtherwise(call, facts)) return false;
   const calls = file.callsNamed(fn.name).filter((other) => file.dotted(other.func) === file.qualified(fn));
   return calls.length === 1 && facts.everyStep(calls[0]!) !== null;
+}
+
+/**
+ * `def __call__(self, loss, optimizer)` of a class around a GradScaler, which differentiates what it is handed and steps: torch
+ * refuses to go through a graph whose weights have changed since.
+ */
+function isOfScaler(call: Call, facts: Facts): boolean {
+  const { backwards, file } = facts;
+  const fn = functionOf(call);
+  const loss = reduced(backwards.find((one) => one.call === call)!.loss);
+  if (fn?.kind !== "FunctionDef" || fn.name !== "__call__" || fn.parent?.kind !== "ClassDef") return false;
+  if (loss?.kind !== "Name" || !file.scopes.reaching(loss).every(({ how }) => how === "param")) return false;
+  if (backwards.some((one) => one.call !== call && functionOf(one.call) === fn)) return false;
+  if (loopsAround(call).length > 0 || isDifferentiatedOtherwise(call, facts)) return false;
+  return file
+    .once(optimizerSteps)
+    .some(
+      (step) =>
+        functionOf(step) === fn &&
+        step.start > call.end &&
+        step.args.some(({ value }) => isOfCall(value, fn, facts)),
+    );
 }
 
 /**

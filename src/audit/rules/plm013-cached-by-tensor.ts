@@ -261,13 +261,14 @@ function isOfNumbers(expr: Expr): boolean {
  */
 function isGivenToTorch(definition: Definition, { file }: Facts): boolean {
   return file.scopes.uses(definition).some((use) => {
+    if (isJoined(use, file)) return true;
     let at: Expr = use;
     while (at.parent?.kind === "Binary") at = at.parent;
     const call = at.parent?.kind === "Arg" ? at.parent.parent : null;
     if (
       call?.kind === "Call" &&
       call.args[0]?.value === use &&
-      /^torch\.(?:i?stft|fft\.\w+|matmul|b?mm)$|^einops\.(?:rearrange|reduce|repeat)$/.test(
+      /^torch\.(?:i?stft|(?:fft|linalg)\.\w+|matmul|b?mm)$|^einops\.(?:rearrange|reduce|repeat)$/.test(
         file.dotted(call.func) ?? "",
       )
     )
@@ -285,6 +286,18 @@ function isGivenToTorch(definition: Definition, { file }: Facts): boolean {
     });
     return alone;
   });
+}
+
+/** One of those that `torch.cat([a, b])` puts together, or that `torch.einsum("bik,ji->bjk", a, b)` multiplies, also in a list. */
+function isJoined(use: Name, file: PythonFile): boolean {
+  const { parent } = use;
+  const list = parent?.kind === "List" || parent?.kind === "Tuple" ? parent : null;
+  const arg = (list ?? use).parent;
+  const call = arg?.kind === "Arg" && arg.star === 0 ? arg.parent : null;
+  // `torch.einsum(equation, a, b)`
+  if (call?.kind !== "Call" || (!list && call.args[0] === arg)) return false;
+  const name = file.dotted(call.func) ?? "";
+  return list ? /^torch\.(?:cat|concat|[hvd]?stack|einsum)$/.test(name) : name === "torch.einsum";
 }
 
 /** `for j in range(n)` */

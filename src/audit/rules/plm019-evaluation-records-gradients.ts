@@ -2,7 +2,9 @@ import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import { ancestors, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
+import { MEASURES } from "../facts/evaluation-calls.ts";
 import type { Facts } from "../facts/facts.ts";
+import { handedOver, looksAfterSteps } from "../facts/eval-blocks.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { iteratedText } from "../facts/loaders.ts";
 import { looks, unrecorded } from "../facts/looks.ts";
@@ -61,7 +63,25 @@ export const rule: Rule = {
         const fn = functionOf(finding.at as Node);
         if (!fn || (!seen.has(fn) && facts.functionFacts(finding.at as Node).reachesBackward)) yield finding;
       }
-      if (evaluates) yield* blocks(facts, seen);
+      if (evaluates) {
+        yield* blocks(facts, seen);
+        for (const run of looksAfterSteps(facts)) {
+          const fn = functionOf(run);
+          if (!fn || !seen.has(fn))
+            yield {
+              at: run.func,
+              severity: "note",
+              message: `\`${facts.file.textOf(run.func)}\` is in eval mode, yet the call records a graph and saves its activations`,
+            };
+        }
+        for (const { call, network } of handedOver(facts))
+          if (!isDifferentiated(call, facts))
+            yield {
+              at: call.func,
+              severity: "note",
+              message: `\`${network}\` is in eval mode, yet \`${facts.file.textOf(call.func)}\` has it record a graph and save its activations: elsewhere it is called under \`no_grad\``,
+            };
+      }
       for (const { run, shown } of looks(facts)) {
         const network = facts.file.textOf(run.func);
         yield {
@@ -218,9 +238,6 @@ function named(fn: FunctionDef, facts: Facts): { at: Node; message: string; seve
 function forNobody(fn: FunctionDef, run: Call, { file }: Facts): string {
   return `\`${fn.name}\` differentiates nothing, yet each call of \`${file.textOf(run.func)}\` records a graph and saves its activations`;
 }
-
-/** What a function does that wants numbers of a network, and nothing to differentiate. */
-const MEASURES = /\.(?:item|numpy|tolist|detach)\(|argmax/;
 
 /** `model.eval(); score(model, loader)`: by any name, when it is only ever called with the network in eval mode. */
 function called(fn: FunctionDef, facts: Facts): { at: Node; message: string; severity: "note" } | null {
@@ -512,7 +529,7 @@ function isCalledRecording(fn: FunctionDef, run: Call, facts: Facts): boolean {
 function usesGradients(fn: FunctionDef, facts: Facts): boolean {
   if (facts.functionFacts(fn.body[0] ?? fn).reachesBackward) return true;
   return (
-    /backward|autograd|requires_grad(?!\s*=\s*False)|enable_grad|\.grad\b|set_grad_enabled|create_graph|return_loss_for_training/.test(
+    /backward|autograd(?!\.(?:profiler|Variable))|requires_grad(?!\s*=\s*False)|enable_grad|\.grad\b|set_grad_enabled|create_graph|return_loss_for_training/.test(
       facts.file.codeOf(fn),
     ) || fn.body.some((statement) => yieldsGraph(statement, facts))
   );

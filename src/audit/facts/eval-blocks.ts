@@ -1,0 +1,77 @@
+import { blockOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import type { Call, Node, Stmt } from "../../python/tree.ts";
+import { MEASURES } from "./evaluation-calls.ts";
+import type { Facts } from "./facts.ts";
+import { unrecorded } from "./looks.ts";
+import { callTarget } from "./summary.ts";
+
+/** `model.eval()` as a statement, with what stands beside it in its block. */
+interface Switch {
+  /** The network, as it is written. */
+  readonly network: string;
+  readonly at: Call;
+  readonly above: readonly Stmt[];
+  /** Up to where the network is switched back. */
+  readonly below: readonly Stmt[];
+}
+
+function* switches({ file }: Facts): Generator<Switch> {
+  for (const at of file.callsNamed("eval")) {
+    const statement = statementOf(at);
+    const block = statement && blockOf(statement);
+    if (at.func.kind !== "Attribute" || at.args.length > 0 || !block) continue;
+    const network = file.textOf(at.func.value);
+    const place = block.indexOf(statement);
+    const rest = block.slice(place + 1);
+    const back = rest.findIndex((one) => file.codeOf(one).includes(`${network}.train(`));
+    yield { network, at, above: block.slice(0, place), below: back < 0 ? rest : rest.slice(0, back) };
+  }
+}
+
+/**
+ * `for batch in loader: …`, which trains, and below it `model.eval(); clean = model(x)`, of which only numbers are read: a look
+ * after each epoch.
+ */
+export function* looksAfterSteps(facts: Facts): Generator<Call> {
+  const { file, stepLoops } = facts;
+  for (const { network, at, above, below } of switches(facts)) {
+    if (!above.some((one) => [...stepLoops].some((loop) => contains(one, loop)))) continue;
+    const fn = functionOf(at);
+    if (facts.backwards.some(({ call }) => call.start > at.start && functionOf(call) === fn)) continue;
+    const run = below
+      .flatMap((one) => (one.kind === "Assign" && one.value.kind === "Call" ? [one.value] : []))
+      .find((call) => file.textOf(call.func) === network);
+    const [target] = run?.parent?.kind === "Assign" ? run.parent.targets : [];
+    const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+    const uses = made ? file.scopes.uses(made) : [];
+    if (!run || uses.length === 0 || unrecorded(run, facts)) continue;
+    // Handed back, somebody may differentiate it.
+    if (uses.some((use) => statementOf(use)?.kind === "Return")) continue;
+    const code = below.map((one) => file.codeOf(one)).join("\n");
+    if (MEASURES.test(code) && !/requires_grad(?!\s*=\s*False)|autograd|\.grad\b/.test(code)) yield run;
+  }
+}
+
+/**
+ * `model.eval(); scores = evaluate(data, model)`, of a function of another file that leaves it to who calls it whether anything
+ * is recorded: somebody else switches that off around it, and here nobody does.
+ */
+export function* handedOver(facts: Facts): Generator<{ readonly call: Call; readonly network: string }> {
+  const { file } = facts;
+  for (const { network, below } of switches(facts))
+    for (const call of below.flatMap(callsIn)) {
+      if (!call.args.some(({ value }) => file.textOf(value) === network)) continue;
+      const callee = facts.callee(call);
+      if (callee?.unguarded !== true || callee.callersGradOff !== "sometimes") continue;
+      if (!file.functionNamed(callTarget(call, file)) && !unrecorded(call, facts)) yield { call, network };
+    }
+}
+
+function callsIn(statement: Node): readonly Call[] {
+  const found: Call[] = [];
+  walk(statement, (node) => {
+    if (node.kind === "Call") found.push(node);
+    return true;
+  });
+  return found;
+}
