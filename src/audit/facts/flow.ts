@@ -343,8 +343,12 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
   }
 }
 
-/** What `self.hidden` was given last in this very call: `self.hidden, self.cell = self.rnn(x, (self.hidden, self.cell))`. */
-function writtenAbove(expr: Expr, { file }: Facts): Expr | null {
+/**
+ * What a layer gave `self.hidden` last in this very call: `self.hidden, self.cell = self.rnn(x, (self.hidden, self.cell))`. What
+ * is computed otherwise may be made of numbers alone.
+ */
+function writtenAbove(expr: Expr, facts: Facts): Expr | null {
+  const { file } = facts;
   const cls = classOf(expr);
   const fn = functionOf(expr);
   const writes = cls ? (attributesOf(cls, file).get(selfAttribute(expr)!)?.writes ?? []) : [];
@@ -355,7 +359,14 @@ function writtenAbove(expr: Expr, { file }: Facts): Expr | null {
       // What it is given on the right was there before.
       if (given && given.end < expr.start && (!found || found.start < given.start)) found = given;
     }
-  return found;
+  return found?.kind === "Call" && isOfLayer(found, facts) ? found : null;
+}
+
+function isOfLayer({ func }: Call, facts: Facts): boolean {
+  return (
+    (facts.file.dotted(func) ?? "").startsWith("torch.nn.functional.") ||
+    (selfAttribute(func) !== null && (facts.value(func).what === "module" || facts.networks.is(func)))
+  );
 }
 
 /** `parts["loss"]` of `parts = self.losses(x, y)`, a method of the class that returns a dict written down: what stands there under the key. */

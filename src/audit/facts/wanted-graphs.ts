@@ -1,12 +1,22 @@
 import { isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, isStatement, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import {
+  classOf,
+  contains,
+  functionOf,
+  isStatement,
+  lastWord,
+  statementOf,
+  walk,
+} from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
 import { isReadCut } from "./cuts.ts";
 import type { Facts } from "./facts.ts";
 import { isOtherBranch } from "./guards.ts";
 import { derivesFrom } from "./backwarded.ts";
+import { unpackedFrom } from "./inputs.ts";
 import { moved } from "./naming.ts";
 import { isNetwork } from "./networks.ts";
 import { optimizerSteps } from "./training.ts";
@@ -101,6 +111,65 @@ export function graphBehind(loss: Expr, facts: Facts): ReadonlySet<Definition> {
       return true;
     });
   follow(loss);
+  return found;
+}
+
+/**
+ * Whether another method of the class differentiates something that was computed from the same `self.fake = self.generator(z)`
+ * as this loss was: the first of the two needs to keep the graph.
+ */
+export function isSharedThroughSelf(call: Call, loss: Expr, facts: Facts): boolean {
+  const cls = classOf(call);
+  const fn = functionOf(call);
+  const others = cls
+    ? facts.backwards.filter((one) => one.loss && functionOf(one.call) !== fn && classOf(one.call) === cls)
+    : [];
+  if (others.length === 0) return false;
+  const mine = attributesBehind(loss, cls!, facts);
+  return (
+    mine.size > 0 &&
+    others.some((one) => [...attributesBehind(one.loss!, cls!, facts)].some((name) => mine.has(name)))
+  );
+}
+
+/** The attributes of self behind an expression that what it runs was written to, by any method; what is detached is not followed. */
+function attributesBehind(expr: Expr, cls: ClassDef, facts: Facts): ReadonlySet<string> {
+  const { file } = facts;
+  const attributes = attributesOf(cls, file);
+  const found = new Set<string>();
+  const seen = new Set<Definition | string>();
+  const follow = (from: Expr): void =>
+    walk(from, (node) => {
+      if (node.kind === "Call" && /^(?:detach|item)$/.test(lastWord(node.func))) return false;
+      const own = node.kind === "Attribute" ? selfAttribute(node) : null;
+      if (own !== null && !seen.has(own) && seen.size < 200) {
+        seen.add(own);
+        for (const { in: method, value, target } of attributes.get(own)?.writes ?? []) {
+          const written = method.name === "__init__" ? null : (value ?? unpackedFrom(target));
+          if (!written) continue;
+          if (runsPart(written)) found.add(own);
+          follow(written);
+        }
+      }
+      if (node.kind === "Name" && !file.scopes.binds(node))
+        for (const one of file.scopes.reaching(node))
+          if (!seen.has(one) && seen.size < 200 && one.how !== "param" && one.value) {
+            seen.add(one);
+            follow(one.value);
+          }
+      return true;
+    });
+  follow(expr);
+  return found;
+}
+
+/** `self.maker(z)`: whatever it is, what it gives may have a graph. */
+function runsPart(expr: Expr): boolean {
+  let found = false;
+  walk(expr, (node) => {
+    found ||= node.kind === "Call" && selfAttribute(node.func) !== null;
+    return !found;
+  });
   return found;
 }
 

@@ -19,6 +19,7 @@ import {
   graphBehind,
   isDifferentiatedOtherwise,
   isReadAfter,
+  isSharedThroughSelf,
   isState,
   isWantedAgain,
 } from "../facts/wanted-graphs.ts";
@@ -46,6 +47,7 @@ export const rule: Rule = {
       // `for loss in net(batch)`: each part of the batch may go on from the graph of the one before.
       const [around] = loopsAround(call);
       if (around && runInParts(around, facts)) continue;
+      if (isSharedThroughSelf(call, loss, facts)) continue;
       const alone = isOnlyOne(call, facts);
       if (
         !alone &&
