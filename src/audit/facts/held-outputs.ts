@@ -23,6 +23,7 @@ import {
   MAPS,
   isComparedDensely,
   isNormalised,
+  isPacked,
   isAskedForSize,
   isThrowaway,
   isWidened,
@@ -46,6 +47,7 @@ export function outputsOf(statement: Stmt & { kind: "Assign" }, facts: Facts): r
       isOfMethod(statement, facts) ||
       isNormalised(call, facts) ||
       isWidened(call, facts) ||
+      isPacked(target, facts) ||
       // `out = run_batch(model, batch)` of this file hands on what the network gave.
       helperRun(call, null, facts) !== null
       ? [target]
@@ -220,7 +222,7 @@ export function isOnlyLookedAt(name: Name, loop: Loop, facts: Facts): boolean {
 export function isTakenOver({ how, node }: Definition, target: Name, loop: Loop): boolean {
   const statement = statementOf(target);
   return (
-    how === "assign" &&
+    (how === "assign" || how === "unpack") &&
     node.start < target.start &&
     statement?.kind === "Assign" &&
     stepIn(loop, statement) >= 0 &&

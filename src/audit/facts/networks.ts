@@ -18,7 +18,7 @@ const SAME_SIZE = new Set(
 
 /** Functions of a result that give as much as they are given, or nearly: activations, and others. */
 export const KEEPS_SIZE =
-  /^torch\.(?:nn\.functional\.)?(?:(?:log_)?softmax|(?:log)?sigmoid|tanh|(?:leaky_)?relu6?|[gsc]?elu|silu|mish|softplus|dropout|normalize|interpolate|squeeze|flatten)$/;
+  /^torch\.(?:nn\.functional\.)?(?:(?:log_)?softmax|(?:log)?sigmoid|tanh|(?:leaky_)?relu6?|[gsc]?elu|silu|mish|softplus|dropout|normalize|interpolate|squeeze|flatten)$|^torch\.nn\.utils\.rnn\.pack_padded_sequence$/;
 
 /** Whether the callee is a network: made as one, used as only networks are, or called one and called. */
 export function isNetwork(callee: Expr, facts: Facts): boolean {

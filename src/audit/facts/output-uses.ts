@@ -38,6 +38,20 @@ function isOfNormalised({ parent }: Name, facts: Facts): boolean {
   return parent?.kind === "Assign" && parent.value.kind === "Call" && isNormalised(parent.value, facts);
 }
 
+/** `scores` of `scores = pack_padded_sequence(scores, lengths)[0]`, or their softmax: a row for each word that was said. */
+export function isPacked({ parent }: Name, facts: Facts): boolean {
+  if (parent?.kind !== "Assign" || !facts.file.mentions("pack_padded_sequence")) return false;
+  const part = parent.value;
+  const call =
+    part.kind === "Subscript" || (part.kind === "Attribute" && part.attr === "data") ? part.value : part;
+  if (call.kind !== "Call") return false;
+  if (facts.file.dotted(call.func)?.endsWith(".pack_padded_sequence") === true)
+    return call !== part && networkCall(call, facts) !== null;
+  const [of] = isNormalised(call, facts) ? call.args : [];
+  const [made, ...more] = of?.value.kind === "Name" ? facts.file.scopes.reaching(of.value) : [];
+  return made?.node.kind === "Name" && more.length === 0 && isPacked(made.node, facts);
+}
+
 export const isThrowaway = ({ id }: Name): boolean => id === "_";
 
 /** The loss is all that was wanted: then the rest is what nobody needs any more. */
@@ -64,7 +78,8 @@ export function isOnlyForLoss(
       )
     );
   // A language model's logits, or scores of all items, from which the loss is computed here.
-  const texts = TEXT.test(facts.file.text) || isLanguageModel(facts) || isWrittenTo(target, facts);
+  const packed = isPacked(target, facts);
+  const texts = packed || TEXT.test(facts.file.text) || isLanguageModel(facts) || isWrittenTo(target, facts);
   if (isOnlyForPictures(uses, target, shaped, facts)) return true;
   if (!texts && !facts.file.once(scoresEveryItem)) return false;
   if (
@@ -72,7 +87,7 @@ export function isOnlyForLoss(
     uses.every((use) => use.parent?.kind === "Attribute" && use.parent.attr === "logits")
   )
     return true;
-  const ofTokens = isOfNormalised(target, facts) && isLanguageModel(facts);
+  const ofTokens = packed || (isOfNormalised(target, facts) && isLanguageModel(facts));
   if (!ofTokens && !/logit$|logits|scores?$|outputs?$|preds?$|predictions?|log_?probs?$/.test(target.id))
     return isThrowaway(target) && uses.length === 0 && isLanguageModel(facts);
   if (uses.length > 0 && uses.every(isAskedForSize)) return false;
@@ -393,17 +408,35 @@ function isToldLoss({ items }: Sequence, { parent }: Node, facts: Facts): boolea
   );
 }
 
-/** `error = pred - noise`, of which the loss is computed and nothing else. */
+/** `error = pred - noise`, `spectrum = torch.stft(pred, 512).abs()`, of which the loss is computed and nothing else. */
 function isOnWay(target: Name, use: Node, facts: Facts, depth: number): boolean {
   const { scopes } = facts.file;
   const made = scopes.definitionAt(target);
   const uses = made ? scopes.uses(made) : [];
   return (
-    use.parent?.kind === "Binary" &&
+    isComputedInto(use, facts) &&
     made?.how === "assign" &&
     uses.length > 0 &&
     uses.every((one) => feedsLoss(one, facts, depth + 1))
   );
+}
+
+/** By arithmetic, by methods and by functions of torch, what is read there becomes the value of its assignment. */
+function isComputedInto(use: Node, { file }: Facts): boolean {
+  let at: Node = use;
+  for (;;) {
+    const up: Node | null = at.parent;
+    if (up?.kind === "Assign") return at !== use && up.value === at;
+    if (up?.kind === "Binary" || up?.kind === "Unary") at = up;
+    else if (up?.kind === "Attribute" && up.parent?.kind === "Call" && up.parent.func === up) at = up.parent;
+    else if (
+      up?.kind === "Arg" &&
+      up.parent?.kind === "Call" &&
+      (file.dotted(up.parent.func) ?? "").startsWith("torch.")
+    )
+      at = up.parent;
+    else return false;
+  }
 }
 
 function isLossCall(call: Call, facts: Facts): boolean {

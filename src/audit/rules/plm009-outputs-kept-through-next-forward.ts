@@ -19,6 +19,7 @@ import {
   isOfTokens,
   isOnlyForLoss,
   isAskedForSize,
+  isPacked,
   isThrowaway,
   isWrittenTo,
 } from "../facts/output-uses.ts";
@@ -499,7 +500,13 @@ function* kept(
   if (isOfMethod(statement, facts) && !read.some((use) => isOfTokens(use, facts))) return;
   // What a head on top of another network gives is mostly a row for each example.
   const onTop = others.some((one) => contains(loop, one.node) && isTakenOver(one, target, loop));
-  if (onTop && !read.some((use) => isOfTokens(use, facts)) && !isOfPixels(facts) && !isOfSounds(facts))
+  if (
+    onTop &&
+    !isPacked(target, facts) &&
+    !read.some((use) => isOfTokens(use, facts)) &&
+    !isOfPixels(facts) &&
+    !isOfSounds(facts)
+  )
     return;
   const last = Math.max(
     own,

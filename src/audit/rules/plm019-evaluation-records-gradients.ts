@@ -210,7 +210,8 @@ function named(fn: FunctionDef, facts: Facts): { at: Node; message: string; seve
   if (!/^_*(?:validat|evaluat|eval_|test_?(?:epoch|model|loop)|val_)|^_?(?:eval|test|val)$/.test(fn.name))
     return null;
   // Nobody is seen calling it: a caller elsewhere may have switched recording off.
-  if (facts.functionFacts(fn.body[0] ?? fn).callersGradOff !== "never") return null;
+  if (facts.functionFacts(fn.body[0] ?? fn).callersGradOff !== "never" && !isCalledByBase(fn, facts))
+    return null;
   for (const loop of facts.file.all("For")) {
     if (functionOf(loop) !== fn || !isOverData(loop.iter, facts)) continue;
     let found: Call | null = null;
@@ -233,6 +234,18 @@ function named(fn: FunctionDef, facts: Facts): { at: Node; message: string; seve
       };
   }
   return null;
+}
+
+/** `self._validate(loader)` of the class that this one derives from, which records there; the method that it has itself is another. */
+function isCalledByBase(fn: FunctionDef, facts: Facts): boolean {
+  const { file, project } = facts;
+  if (facts.functionFacts(fn.body[0] ?? fn).callersGradOff !== "unknown") return false;
+  const base = fn.parent?.kind === "ClassDef" ? fn.parent.args[0] : undefined;
+  const name = base && base.name === null ? file.dotted(base.value) : null;
+  if (name === null) return false;
+  const method = `${name}.${fn.name}`;
+  const own = project.functions.get(method) ?? project.functions.get(project.aliases.get(method) ?? "");
+  return own?.callersGradOff === "never";
 }
 
 function forNobody(fn: FunctionDef, run: Call, { file }: Facts): string {

@@ -308,7 +308,8 @@ function heldBy(init: FunctionDef, facts: Facts): readonly Node[] {
       node.targets[0]?.kind === "Subscript" &&
       selfAttribute(node.targets[0].value) !== null &&
       loopsAround(node).length > 0 &&
-      isObject(node.value, facts)
+      // `self.frames[name] = os.listdir(name)`: a list for each key.
+      (isObject(node.value, facts) || isObjects(node.value, facts))
     )
       found = node;
     if (found) all.push(found);
