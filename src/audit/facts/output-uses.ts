@@ -402,7 +402,7 @@ function isToldLoss({ items }: Sequence, { parent }: Node, facts: Facts): boolea
     call?.parent?.kind === "Assign" &&
     file.says(/vocab|lm_head|CausalLM/) &&
     items.some((item) => {
-      const made = item.kind === "Name" && /loss$/.test(item.id) ? file.scopes.definitionAt(item) : null;
+      const made = item.kind === "Name" && item.id.endsWith("loss") ? file.scopes.definitionAt(item) : null;
       return made !== null && facts.isDifferentiated(made);
     })
   );
