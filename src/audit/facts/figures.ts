@@ -35,8 +35,9 @@ export function isMeasured({ parent }: Name): boolean {
   const call = parent?.kind === "Arg" ? parent.parent : null;
   if (call?.kind !== "Call") return false;
   const { func } = call;
-  // `iou_metric.update(probs, masks)`
-  const by = func.kind === "Attribute" && func.attr === "update" ? func.value : func;
+  // `iou_metric.update(probs, masks)`, `metrics.evaluate(probs, masks)`
+  const by =
+    func.kind === "Attribute" && /^(?:update|evaluate|add|add_batch)$/.test(func.attr) ? func.value : func;
   return MEASURES.test(lastWord(by));
 }
 

@@ -8,7 +8,7 @@ export const TEXT =
 
 /** What is computed for each pixel is as large as the pictures. */
 export const isOfPixels = ({ file: { text, path } }: Facts): boolean =>
-  /segmentation|\bu_?net|super.?resolution|denois|recon(?:struct|_loss|_x)|auto_?encod|\bvae|inpaint|heat_?map|saliency|deblur|derain|dehaz|colori[sz]ation|(?<![a-z])matting|depth.?estimation|diffusion|rectified_?flow|flow_?matching|deeplab|\bm_?iou\b|mean_?iou|pred_masks?\b|total_union|(?<![a-z])dice(?![a-z])|yolo|retina_?net|center_?net|\bfcos|anchor_?box|bboxes|optical_?flow/i.test(
+  /segmentation|\bu_?net|super.?resolution|denois|recon(?:struct|_loss|_x)|auto_?encod|\bvae|inpaint|heat_?map|saliency|deblur|derain|dehaz|colori[sz]ation|(?<![a-z])matting|depth.?estimation|\b(?:left|right|pred|gt|true|target)_depth\b|depth_(?:map|gt|pred)|diffusion|rectified_?flow|flow_?matching|deeplab|\bm_?iou\b|mean_?iou|pred_masks?\b|total_union|(?<![a-z])dice(?![a-z])|yolo|retina_?net|center_?net|\bfcos|anchor_?box|bboxes|optical_?flow/i.test(
     text + path,
   ) && !/classif(?:y|ier|ication)_?(?:loss|criterion|head)|num_actions/.test(text);
 
@@ -23,7 +23,7 @@ export const isOfSounds = ({ file: { text, path } }: Facts): boolean =>
 
 /** By its name what a network gives for each of them. */
 export const PICTURE =
-  /^(?:out|outs|y_?hat|recon\w*|x_?(?:rec|recon|hat|tilde|prime)|rec(?:_x|_imgs?|_images?)?|\w*(?:outputs?|preds?|logits?|masks?_pred|predictions?|predicted(?:_\w+)?|pred_\w+|restored|reconstructed|reconstructions?|_out|stems|frames|mels?|wavs?|audio|denoised|enhanced|separated|generated|estimates?)|y_(?:pred)?)$/i;
+  /^(?:out|outs|y_?hat|recon\w*|x_?(?:rec|recon|hat|tilde|prime)|rec(?:_x|_imgs?|_images?)?|\w*(?:outputs?|preds?|logits?|masks?_pred|(?:depth|disp(?:arity)?|flow)_maps?|predictions?|predicted(?:_\w+)?|pred_\w+|restored|reconstructed|reconstructions?|_out|stems|frames|mels?|wavs?|audio|denoised|enhanced|separated|generated|estimates?)|y_(?:pred)?)$/i;
 
 /** `num_items`, `self.item_count`: how many there are of what is counted in thousands, as classes and actions are not. */
 const MANY =

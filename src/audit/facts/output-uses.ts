@@ -39,7 +39,9 @@ function isOfNormalised({ parent }: Name, facts: Facts): boolean {
 }
 
 /** `scores` of `scores = pack_padded_sequence(scores, lengths)[0]`, or their softmax: a row for each word that was said. */
-export function isPacked({ parent }: Name, facts: Facts): boolean {
+export function isPacked({ id, parent }: Name, facts: Facts): boolean {
+  // The words themselves are packed beside them, as a network may have put them in order.
+  if (/targ|label|gold|words|caps|captions|truth|tgt/i.test(id)) return false;
   if (parent?.kind !== "Assign" || !facts.file.mentions("pack_padded_sequence")) return false;
   const part = parent.value;
   const call =
@@ -88,7 +90,8 @@ export function isOnlyForLoss(
   )
     return true;
   const ofTokens = packed || (isOfNormalised(target, facts) && isLanguageModel(facts));
-  if (!ofTokens && !/logit$|logits|scores?$|outputs?$|preds?$|predictions?|log_?probs?$/.test(target.id))
+  const named = /logit$|logits|scores?$|outputs?$|preds?$|predictions?|log_?probs?$/.test(target.id);
+  if (!ofTokens && !named && !(target.id === "out" && uses.some((use) => isOfTokens(use, facts))))
     return isThrowaway(target) && uses.length === 0 && isLanguageModel(facts);
   if (uses.length > 0 && uses.every(isAskedForSize)) return false;
   const made = new Set(shaped.map(({ value }) => value));
@@ -421,10 +424,14 @@ function isOnWay(target: Name, use: Node, facts: Facts, depth: number): boolean 
   );
 }
 
-/** By arithmetic, by methods and by functions of torch, what is read there becomes the value of its assignment. */
+/** What gives a few numbers of many. */
+const FEWER = /^(?:mean|sum|prod|std|var|norm|max|min|amax|amin|median|logsumexp|argmax|topk|item)$/;
+
+/** By arithmetic, by methods and by functions of torch, what is read there becomes the value of its assignment, as large as it was. */
 function isComputedInto(use: Node, { file }: Facts): boolean {
   let at: Node = use;
   for (;;) {
+    if (at.kind === "Call" && FEWER.test(lastWord(at.func))) return false;
     const up: Node | null = at.parent;
     if (up?.kind === "Assign") return at !== use && up.value === at;
     if (up?.kind === "Binary" || up?.kind === "Unary") at = up;

@@ -53,8 +53,8 @@ export function isObjects(expr: Expr, facts: Facts, depth = 0): boolean {
   // Those of other files go by their names.
   if (READS_LIST.test(last(name)) && !/^(?:pandas|numpy|torch)\./.test(name)) return true;
   if (isTokenized(expr, facts)) return true;
-  // `list(map(parse, lines))`
-  if (name === "builtins.map")
+  // `list(map(parse, lines))`, `list(filter(is_long, rows))`
+  if (name === "builtins.map" || name === "builtins.filter")
     return expr.args.slice(1).some(({ value }) => areMany(value, facts, depth + 1));
   // `sum([json.load(open(part)) for part in parts], [])`
   const parts = name === "builtins.sum" ? expr.args[0]?.value : null;
@@ -310,6 +310,10 @@ function isRead(expr: Expr, facts: Facts): boolean {
   return expr.kind === "Call" && READERS.test(facts.file.dotted(expr.func) ?? "");
 }
 
+/** `clean_text(row[1])`, `tokenize_question(line)` */
+const TEXTS =
+  /^_?(?:preprocess|clean|normali[sz]e|tokeni[sz]e|split|strip)_(?:texts?|strings?|sentences?|questions?|captions?|words|lines?)$/;
+
 /** A dict, a tuple, a string or what a reader made: anything with a reference count of its own. */
 export function isObject(expr: Expr, facts: Facts, depth = 0): boolean {
   if (depth > 8) return false;
@@ -356,6 +360,8 @@ export function isObject(expr: Expr, facts: Facts, depth = 0): boolean {
   if (/(?:^|_)(?:captions?|texts?|prompts?|paths?|names?|sentences?)$/.test(selfAttribute(expr.func) ?? ""))
     return true;
   const name = facts.file.dotted(expr.func) ?? "";
+  // Strings, or lists of them, whatever file it is of.
+  if (TEXTS.test(lastWord(expr.func)) && !/^(?:torch|numpy)/.test(name)) return true;
   // A path, or an instance of a class of this file.
   if (/^(?:os\.path\.join|builtins\.(?:str|tuple|list|dict)|pathlib\.Path)$/.test(name)) return true;
   if (facts.file.all("ClassDef").some((cls) => facts.file.qualified(cls) === name)) return true;

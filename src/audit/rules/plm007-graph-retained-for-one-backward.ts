@@ -9,6 +9,7 @@ import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
 import { statesOnNetworks } from "../facts/network-states.ts";
 import { carriedNames, isNetwork, runInParts } from "../facts/networks.ts";
+import { retainedGrads } from "../facts/retained-grads.ts";
 import { paramGiven } from "../facts/returns.ts";
 import { isAlwaysOn } from "../facts/settled-flags.ts";
 import { METHODS } from "../facts/torch-names.ts";
@@ -81,6 +82,7 @@ export const rule: Rule = {
         fix: { grade: "unsafe", title: "Remove retain_graph", edits: [{ start, end, text: "" }] },
       };
     }
+    for (const { flag } of retainedGrads(facts)) yield { at: flag, severity: "note", message: MESSAGE };
   },
 };
 

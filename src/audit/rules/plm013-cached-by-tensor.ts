@@ -268,7 +268,7 @@ function isGivenToTorch(definition: Definition, { file }: Facts): boolean {
     if (
       call?.kind === "Call" &&
       call.args[0]?.value === use &&
-      /^torch\.(?:i?stft|(?:fft|linalg)\.\w+|matmul|b?mm)$|^einops\.(?:rearrange|reduce|repeat)$/.test(
+      /^torch\.(?:i?stft|(?:fft|linalg)\.\w+|matmul|b?mm|\w+_like)$|^einops\.(?:rearrange|reduce|repeat)$/.test(
         file.dotted(call.func) ?? "",
       )
     )
@@ -432,9 +432,15 @@ function* ownCaches(facts: Facts): Generator<Finding> {
           !(isTensor(key.node as Param, facts) || usedAsTensor(key, facts) || isFed(key.node as Param, facts))
         )
           continue;
+        const byPlace = name.parent?.kind === "Arg" || name.parent?.kind === "Attribute";
+        // What lies there for good is found again.
+        if (byPlace && /^(?:p|w)$|param|weight|bias|buffer/i.test(name.id)) continue;
         yield {
           at: target,
-          message: `Tensors are looked up by identity: every new \`${name.id}\` misses, and the cache keeps it, its graph and the result alive`,
+          ...(byPlace ? { severity: "note" as const } : {}),
+          message: byPlace
+            ? `Every new \`${name.id}\` has another identity, and the cache keeps what was computed of each; one that comes to lie where an old one lay gets its result`
+            : `Tensors are looked up by identity: every new \`${name.id}\` misses, and the cache keeps it, its graph and the result alive`,
         };
         break;
       }
@@ -459,12 +465,29 @@ function isCacheOfLoop(dict: Expr, key: Name, facts: Facts): boolean {
 function keyNames(index: Expr, facts: Facts): readonly Name[] {
   // `self.keys[:, positions] = …` is a tensor written into.
   if (index.kind === "Tuple" && index.items.some(({ kind }) => kind === "Slice")) return [];
-  if (index.kind === "Tuple") return index.items.flatMap((item) => (item.kind === "Name" ? [item] : []));
+  if (index.kind === "Tuple")
+    return index.items.flatMap((item) => (item.kind === "Name" ? [item] : (placeOf(item, facts) ?? [])));
+  const placed = placeOf(index, facts);
+  if (placed) return [placed];
   if (index.kind !== "Name") return [];
   const made = only(facts.file.scopes.reaching(index));
-  return made?.how === "assign" && (made.value?.kind === "Tuple" || made.value?.kind === "Name")
+  return made?.how === "assign" &&
+    made.value &&
+    (/^(?:Tuple|Name)$/.test(made.value.kind) || placeOf(made.value, facts))
     ? keyNames(made.value, facts)
     : [index];
+}
+
+/** `x` of `id(x)`, `hash(x)` and `x.data_ptr()`: where a tensor lies, which the next one may lie at. */
+function placeOf(key: Expr, { file }: Facts): Name | null {
+  if (key.kind !== "Call") return null;
+  const of =
+    key.func.kind === "Attribute" && key.func.attr === "data_ptr"
+      ? key.func.value
+      : /^builtins\.(?:id|hash)$/.test(file.dotted(key.func) ?? "")
+        ? key.args[0]?.value
+        : undefined;
+  return of?.kind === "Name" ? of : null;
 }
 
 function only(definitions: readonly Definition[]): Definition | null {

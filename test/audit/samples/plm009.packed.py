@@ -7,14 +7,16 @@ from torch.nn.utils.rnn import pack_padded_sequence
 
 def captions(decoder, loader, optimizer):
     for pictures, words, lengths in loader:
-        scores, kept = decoder(pictures.cuda(), words.cuda(), lengths)
+        scores, ordered, kept = decoder(pictures.cuda(), words.cuda(), lengths)
         scores = pack_padded_sequence(scores, kept, batch_first=True)[0]  # expect: PLM009
         chances = torch.softmax(scores, dim=1)  # expect: PLM009
-        loss = F.cross_entropy(scores, words.cuda())
+        # trap: a number for each word
+        targets = pack_padded_sequence(ordered[:, 1:], kept, batch_first=True)[0]
+        loss = F.cross_entropy(scores, targets)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        print(accuracy(chances, words, 5))
+        print(accuracy(chances, targets, 5))
 
 
 def lengths_only(encoder, head, loader, optimizer):
