@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { contains, statementOf } from "../../python/nodes.ts";
-import type { Attribute, Call, If, Node } from "../../python/tree.ts";
+import type { Assign, Attribute, Call, Expr, If, Name, Node } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 import { lexicalGrad } from "./gradmode.ts";
 import { runsNetwork } from "./network-runs.ts";
@@ -30,30 +30,53 @@ export function unrecorded(node: Node, facts: Facts): boolean {
   return mode === "off" || (mode === "unknown" && facts.functionFacts(node).callersGradOff !== "unknown");
 }
 
-/** `if step % 100 == 0: images = netG(noise); save_image(images)`: a look now and then, in the step's own loop. */
+/** `if step % 100 == 0: images = netG(noise); save_image(images)`: a look now and then, in the step's own loop, or below it. */
 function* shownNowAndThen(facts: Facts): Generator<Look> {
   const { file } = facts;
   if (facts.stepLoops.size === 0) return;
   for (const statement of file.all("Assign")) {
     const call = statement.value;
     const [target] = statement.targets;
-    if (call.kind !== "Call" || target?.kind !== "Name" || call.func.kind === "Call") continue;
-    const loop = facts.stepLoop(statement) ?? aroundSteps(statement, facts);
-    const block = loop ? throttled(statement, loop) : null;
-    if (!block || !isNetwork(call.func, facts) || facts.networks.isLoss(call.func)) continue;
+    if (call.kind !== "Call" || !target || call.func.kind === "Call") continue;
+    const names = boundBy(target);
+    const block = names.length > 0 ? lookedAtIn(statement, facts) : [];
+    if (block.length === 0 || !isNetwork(call.func, facts) || facts.networks.isLoss(call.func)) continue;
     if (facts.networks.isFrozen(call.func) || facts.gradMode(call) !== "on" || unrecorded(call, facts))
       continue;
     // What is differentiated, penalised or handed back needs its graph.
     if (
-      facts.backwards.some((one) => contains(block, one.call)) ||
-      /autograd|\.grad\b/.test(file.codeOf(block))
+      facts.backwards.some((one) => block.some((node) => contains(node, one.call))) ||
+      block.some((node) => /autograd|\.grad\b/.test(file.codeOf(node)))
     )
       continue;
-    const uses = file.scopes.uses(file.scopes.definitionAt(target)!);
-    if (uses.length === 0 || uses.some((use) => !contains(block, use) || !isLook(use, file))) continue;
-    yield { run: call, shown: target.id };
+    const uses = names.flatMap((name) => file.scopes.uses(file.scopes.definitionAt(name)!));
+    const isInside = (use: Node): boolean => block.some((node) => contains(node, use));
+    if (uses.length === 0 || uses.some((use) => !isInside(use) || !isLook(use, file))) continue;
+    yield { run: call, shown: names[0]!.id };
   }
 }
+
+/** `images` of `images = net(z)` and of `images, _ = net(z)`. */
+function boundBy(target: Expr): readonly Name[] {
+  const items = target.kind === "Tuple" ? target.items : [target];
+  return items.every((item) => item.kind === "Name") ? items.filter(({ id }) => id !== "_") : [];
+}
+
+/** The branch that lets a statement run once in a while, or what stands below the steps of an epoch and shows something. */
+function lookedAtIn(statement: Assign, facts: Facts): readonly Node[] {
+  const step = facts.stepLoop(statement);
+  const loop = step ?? aroundSteps(statement, facts);
+  const branch = loop ? throttled(statement, loop) : null;
+  if (branch || step || !loop) return branch ? [branch] : [];
+  const at = loop.body.findIndex((one) => contains(one, statement));
+  const isBelow = [...facts.stepLoops].every(
+    (steps) => !contains(loop, steps) || steps.end < statement.start,
+  );
+  const rest = isBelow && at >= 0 ? loop.body.slice(at) : [];
+  return rest.some((one) => SHOWS.test(facts.file.codeOf(one))) ? rest : [];
+}
+
+const SHOWS = /\b(?:save_image|imshow|imsave|savefig|add_images?|make_grid|add_figure)\(|wandb\.Image\(/;
 
 /** The loop over epochs whose body has the loop over steps. */
 function aroundSteps(node: Node, facts: Facts): Loop | null {

@@ -42,7 +42,9 @@ export const rule: Rule = {
       const pairs: (readonly [Expr, Expr])[] =
         target.kind === "Tuple" && value.kind === "Tuple" && target.items.length === value.items.length
           ? target.items.map((item, at) => [item, value.items[at]!] as const)
-          : [[target, value]];
+          : target.kind === "Tuple" && value.kind === "Call"
+            ? target.items.map((item) => [item, value] as const)
+            : [[target, value]];
       for (const [to, stored] of pairs) {
         // `self.taps["hidden"] = x`
         const attribute = selfAttribute(to.kind === "Subscript" && to.index.kind === "Str" ? to.value : to);
@@ -239,7 +241,16 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
     message: cut
       ? `\`self.${attribute}\` keeps this forward's graph alive until the next one, and all its readers cut it off anyway`
       : `\`self.${attribute}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
-    fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(value, ".detach()") },
+    // Of `out, self.state = cell(x)` the call gives both.
+    ...(statement.targets[0]!.kind === "Tuple" && statement.value === value
+      ? {}
+      : {
+          fix: {
+            grade: "unsafe" as const,
+            title: "Detach what is kept",
+            edits: appendCall(value, ".detach()"),
+          },
+        }),
   };
 }
 

@@ -3,7 +3,7 @@ import { argument, isNone, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Name, Param } from "../../python/tree.ts";
-import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { hasTensorMethod } from "../facts/inputs.ts";
 import { keeps } from "../facts/kept.ts";
@@ -28,9 +28,10 @@ export const rule: Rule = {
     const { file } = facts;
     for (const fn of file.all("FunctionDef")) {
       const decorator = fn.decorators.find((one) =>
-        /^functools\.(?:lru_cache|cache)$/.test(file.dotted(one.kind === "Call" ? one.func : one) ?? ""),
+        CACHES.test(file.dotted(one.kind === "Call" ? one.func : one) ?? ""),
       );
-      if (!decorator) continue;
+      // `cached(cache, key=…)` looks up what its maker says.
+      if (!decorator || (decorator.kind === "Call" && keyword(decorator, "key"))) continue;
       const param = keyTensor(fn, facts);
       if (!param && isUnbounded(decorator, facts) && returnsDeviceTensor(fn, facts))
         yield {
@@ -66,11 +67,16 @@ export const rule: Rule = {
   },
 };
 
-/** The function of `lru_cache(maxsize=n)(embed)` and `cache(embed)`. */
+const CACHES =
+  /^functools\.(?:lru_cache|cache)$|^cachetools\.(?:cached|func\.\w+_cache)$|^methodtools\.lru_cache$/;
+
+/** The function of `lru_cache(maxsize=n)(embed)` and `cache(self.embed)`. */
 function wrappedBy(call: Call, { file }: Facts): FunctionDef | null {
-  if (!/^functools\.(?:lru_cache|cache)$/.test(file.dotted(call.func) ?? "")) return null;
+  if (!CACHES.test(file.dotted(call.func) ?? "")) return null;
   const outer = call.parent?.kind === "Call" && call.parent.func === call ? call.parent : call;
   const given = outer.args[0]?.value;
+  const own = given ? selfAttribute(given) : null;
+  if (own !== null) return methodsOf(classOf(call)!).find(({ name }) => name === own) ?? null;
   const made = given?.kind === "Name" ? only(file.scopes.reaching(given))?.node : null;
   return made?.kind === "FunctionDef" ? made : null;
 }

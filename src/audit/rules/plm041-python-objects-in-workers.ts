@@ -1,6 +1,6 @@
 import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Assign, Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -65,6 +65,13 @@ function listsOf(data: Expr, facts: Facts, depth = 0): readonly Expr[] {
   const name = data.kind === "Call" ? callTarget(data, facts.file) : null;
   const returned = name === null ? undefined : facts.file.once(returnsByName).get(name);
   if (returned) return returned.flatMap((value) => listsOf(value, facts, depth + 1));
+  // `self.train_set = [self.encoded(row) for row in rows]` of a class that makes the loader.
+  const own = selfAttribute(data);
+  const cls = own === null ? null : classOf(data);
+  if (cls)
+    return (attributesOf(cls, facts.file).get(own!)?.writes ?? []).flatMap(({ value }) =>
+      value ? listsOf(value, facts, depth + 1) : [],
+    );
   if (data.kind !== "Name") return isObjects(data, facts) ? [data] : [];
   return facts.file.scopes.reaching(data).flatMap((one) => {
     if (one.how === "param")

@@ -105,3 +105,25 @@ class Compiled(nn.Module):
 
     def forward(self, x):
         return self.net(x)
+
+
+class Unpacked(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.cells = nn.LSTM(width, width)
+
+    def forward(self, x):
+        out, self.ends = self.cells(x)  # expect: PLM004
+        return out
+
+
+class Carried(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.cells = nn.LSTM(width, width)
+        self.carried = None
+
+    def forward(self, x):
+        # trap: the next forward goes on from it
+        out, self.carried = self.cells(x, self.carried)
+        return out
