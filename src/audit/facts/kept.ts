@@ -243,6 +243,14 @@ function mayOutlive(root: Expr, at: Node, facts: Facts): boolean {
   return scopes.lookup(root)?.scope.node !== scopes.scopeOf(root).node && facts.hot(at) !== null;
 }
 
+/** `state["losses"]`, `state.setdefault("losses", [])`, in a loop that differentiates each turn: what it is handed is there for longer. */
+function isEntryOfSteps(list: Expr, loop: Loop, { backwards }: Facts): boolean {
+  const isEntry =
+    (list.kind === "Subscript" && list.index.kind === "Str" && list.value.kind === "Name") ||
+    (list.kind === "Call" && list.func.kind === "Attribute" && list.func.attr === "setdefault");
+  return isEntry && backwards.some(({ call }) => loopsAround(call)[0] === loop);
+}
+
 /** The candidate, with its loop, when what it fills is there before the turn and after it. */
 function outlives(one: Candidate, facts: Facts): Keep[] {
   const { file } = facts;
@@ -280,8 +288,8 @@ function outlives(one: Candidate, facts: Facts): Keep[] {
     const member =
       one.at.kind === "Call" &&
       one.at.func.kind === "Attribute" &&
-      one.at.func.value.kind === "Attribute" &&
-      one.at.func.value.value === one.root;
+      ((one.at.func.value.kind === "Attribute" && one.at.func.value.value === one.root) ||
+        isEntryOfSteps(one.at.func.value, loop, facts));
     return begins.some((other) => (other.how === "param" && !member) || contains(loop, other.node))
       ? []
       : [{ ...one, loop }];
