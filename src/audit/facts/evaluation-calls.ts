@@ -2,11 +2,14 @@ import { isFalse, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, FunctionDef } from "../../python/tree.ts";
+import { callsBehind } from "./behind-loss.ts";
 import { methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { decoratedGrad } from "./gradmode.ts";
 import { isNetwork, ranNetwork } from "./networks.ts";
+import { isParameterless } from "./optimised.ts";
 import { GRAD_OFF_CONTEXTS } from "./torch-names.ts";
+import { loopsAround } from "./training.ts";
 
 /** `self._eval_model_update()`, `test_loader(…)`: what is done to a model or made for it, and runs none. */
 const OTHERWISE =
@@ -120,13 +123,14 @@ export function evaluatorCalled(call: Call, facts: Facts): FunctionDef | null {
 }
 
 /**
- * `self.draw_samples()` of this file, which runs a network for what that gives, and differentiates nothing. Where the result of a
- * single run is wanted, training goes on with it.
+ * `self.draw_samples()` of this file, again and again, which runs a network for what that gives, and differentiates nothing.
+ * Where the result of a single run is wanted, training goes on with it.
  */
 function isLook(call: Call, facts: Facts): boolean {
   const fn = functionCalled(call, facts.file);
   return (
     fn !== null &&
+    loopsAround(call).length > 0 &&
     (call.parent?.kind === "ExprStmt" || looksThrough(fn, facts.file)) &&
     facts.callee(call)?.reachesBackward === false &&
     facts.once(runners).has(fn) &&
@@ -134,16 +138,37 @@ function isLook(call: Call, facts: Facts): boolean {
   );
 }
 
-/** Functions of a file that run a network themselves. */
+/** Functions of a file that run a network themselves, and not only `nn.Sigmoid()`, or call one that is differentiated elsewhere. */
 function runners(facts: Facts): ReadonlySet<FunctionDef> {
+  const { file } = facts;
+  const differentiated = ranForLosses(facts);
   const found = new Set<FunctionDef>();
-  for (const call of facts.file.all("Call")) {
+  for (const call of file.all("Call")) {
     const fn = functionOf(call);
     if (fn?.kind !== "FunctionDef" || found.has(fn)) continue;
     const run = ranNetwork(call, facts);
-    if (run !== null && !facts.networks.isLoss(run)) found.add(fn);
+    const called = run === null ? functionCalled(call, file) : null;
+    const runs = run !== null && !facts.networks.isLoss(run) && !isParameterless(run, file);
+    if (runs || (called !== null && differentiated.has(called))) found.add(fn);
   }
   return found;
+}
+
+/** `render(rays, **nets)` behind a loss for which no network is seen to run: the functions of this file that must run it. */
+function ranForLosses(facts: Facts): ReadonlySet<FunctionDef> {
+  const { backwards, file } = facts;
+  const runs = backwards.flatMap(({ call: backward, loss }) => {
+    const turn = loopsAround(backward)[0];
+    const behind = loss && turn ? callsBehind(loss, facts) : [];
+    if (behind.some((call) => ranNetwork(call, facts) !== null)) return [];
+    const ofTurn = behind.filter((call) => contains(turn!, call) && functionCalled(call, file) !== null);
+    // What is given what another of them made compares it.
+    return ofTurn.filter(
+      ({ args }) =>
+        !args.some(({ value }) => callsBehind(value, facts).some((inner) => ofTurn.includes(inner))),
+    );
+  });
+  return new Set(runs.flatMap((call) => functionCalled(call, file) ?? []));
 }
 
 /** The function of this file, or the method of the class around, that a call goes to. */

@@ -10,6 +10,7 @@ class Painter:
         self.slow = copy.deepcopy(self.net)
         self.optimizer = torch.optim.Adam(self.net.parameters(), lr=2e-5)
         self.batches, self.canvas = batches, canvas
+        self.squash = torch.nn.Sigmoid()
         self.turn = 0
 
     def fit(self, turns):
@@ -17,6 +18,9 @@ class Painter:
             self.optimizer.zero_grad()
             self.net.loss(next(self.batches).cuda()).backward()
             self.optimizer.step()
+            if self.turn % 100 == 0:
+                # trap: no network, but a curve
+                self.count()
             if self.turn % 10 == 0:
                 # trap: copies weights, and runs nothing
                 self.follow()
@@ -66,6 +70,10 @@ class Painter:
         for old, new in zip(self.slow.parameters(), self.net.parameters()):
             old.data.lerp_(new.data, 0.01)
 
+    def count(self):
+        for level in self.canvas.levels():
+            print(self.squash(level).mean().item())
+
     def draw(self):
         for _ in range(4):
             self.canvas.show(self.slow(torch.randn(16, 8, device="cuda")))
@@ -81,3 +89,39 @@ class Painter:
 
     def save(self, path):
         torch.save({"net": self.net.state_dict(), "slow": self.slow.state_dict()}, path)
+
+
+def render(rays, nets):
+    return sum(net.query(rays) for net in nets)
+
+
+def distance(colours, wanted):
+    return (colours - wanted).pow(2).mean()
+
+
+def film(path, nets):
+    frames = []
+    for rays in path:
+        frames.append(render(rays, nets).cpu())
+    return frames
+
+
+def told(colours, wanted):
+    for one, other in zip(colours, wanted):
+        print(distance(one, other).item())
+
+
+def rendered(batches, path, nets, optimizer):
+    for turn, (rays, wanted) in enumerate(batches):
+        colours = render(rays.cuda(), nets)
+        optimizer.zero_grad()
+        loss = distance(colours, wanted.cuda())
+        loss.backward()
+        optimizer.step()
+        if turn % 100 == 0:
+            # trap: compares what was rendered for the step
+            told(colours.detach(), wanted.cuda())
+        if turn % 1000 == 0:
+            with torch.no_grad():
+                frames = film(path, nets)  # expect: PLM023
+            print(len(frames))
