@@ -5,6 +5,7 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { entry } from "./arguments.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
+import { isOfTable } from "./data-frames.ts";
 import { holdsOptions, said } from "./options.ts";
 import { isArray, isEvery, isHostArray, isNumber, isWhole, keptUnder, numpyCall } from "./numpy-arrays.ts";
 import type { Known } from "./numpy-arrays.ts";
@@ -17,7 +18,7 @@ const FRACTIONS = /^numpy\.(?:sqrt|exp|log|log2|log10|log1p|sin|cos|tanh)$/;
 
 /** NumPy functions whose result is float64 unless told otherwise. */
 const FLOAT64 =
-  /^numpy\.(?:zeros|ones|empty|eye|identity|linspace|logspace|geomspace|interp|loadtxt|genfromtxt|tri|float64|double|hanning|hamming|blackman|bartlett|kaiser|random\.(?:rand|randn|random|random_sample|uniform|normal|standard_normal|beta|gamma|exponential|dirichlet|laplace|lognormal|multivariate_normal))$/;
+  /^numpy\.(?:zeros|ones|empty|asfarray|eye|identity|linspace|logspace|geomspace|interp|loadtxt|genfromtxt|tri|float64|double|hanning|hamming|blackman|bartlett|kaiser|random\.(?:rand|randn|random|random_sample|uniform|normal|standard_normal|beta|gamma|exponential|dirichlet|laplace|lognormal|multivariate_normal))$/;
 /** The same of libraries that compute with NumPy: windows, densities, distances, and pictures in another size. */
 const FLOAT64_OF_OTHERS =
   /^(?:scipy\.signal\.(?:windows\.)?(?:hann|hamming|blackman|gaussian|kaiser|tukey|get_window|firwin)|scipy\.stats\.\w+\.(?:pdf|pmf|cdf|rvs)|scipy\.spatial\.(?:distance\.cdist|distance_matrix)|librosa\.filters\.get_window|cv2\.getGaussianKernel|skimage\.(?:util\.)?img_as_float(?:64)?|sklearn\.utils\.class_weight\.compute_(?:class|sample)_weight)$/;
@@ -62,7 +63,9 @@ function saysFloat64(call: Call, known: Known): boolean {
   const casts = call.func.kind === "Attribute" && call.func.attr === "astype";
   const name = known.file.dotted(call.func) ?? "";
   // The functions that take a type second.
-  const second = /^numpy\.(?:array|asarray|zeros|ones|empty)$/.test(name) ? positional(call, 1) : null;
+  const second = /^numpy\.(?:array|asarray|asfarray|zeros|ones|empty)$/.test(name)
+    ? positional(call, 1)
+    : null;
   const type = keyword(call, "dtype")?.value ?? (casts ? positional(call, 0) : second);
   return (
     (casts || name.startsWith("numpy.")) &&
@@ -139,10 +142,13 @@ function isChosen([, ...both]: Call["args"], known: Known, depth: number): boole
 
 /** Rows that are such arrays: `[row(i) for i in range(n)]`, or a list that began empty and was filled with them. */
 function isGathered(rows: Expr | null, known: Known, depth: number): boolean {
-  if (rows?.kind === "Comp")
-    return (
-      rows.value === null && (isFloat64(rows.element, known, depth) || isFraction(rows.element, known, depth))
-    );
+  if (rows?.kind === "Comp") {
+    const { element, value } = rows;
+    if (value !== null) return false;
+    return element.kind === "Comp"
+      ? isGathered(element, known, depth)
+      : isFloat64(element, known, depth) || isFraction(element, known, depth) || isShare(element, known);
+  }
   const { scopes } = known.file;
   const [list, ...more] = rows?.kind === "Name" ? scopes.reaching(rows) : [];
   if (more.length > 0 || list?.value?.kind !== "List" || list.value.items.length > 0) return false;
@@ -153,6 +159,20 @@ function isGathered(rows: Expr | null, known: Known, depth: number): boolean {
       : [];
   });
   return added.length > 0 && added.every((row) => row !== null && isFloat64(row, known, depth));
+}
+
+/** `place / np.power(10000, …)` for each `place in range(n)`: a number with a fraction. */
+function isShare(expr: Expr, known: Known): boolean {
+  const [one, ...more] =
+    expr.kind === "Binary" && expr.op === "/" && expr.left.kind === "Name"
+      ? known.file.scopes.reaching(expr.left)
+      : [];
+  return (
+    one?.how === "iterate" &&
+    more.length === 0 &&
+    one.value?.kind === "Call" &&
+    known.file.dotted(one.value.func) === "builtins.range"
+  );
 }
 
 /** A number, or what nobody knows to be more. */
@@ -196,6 +216,8 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
   if (depth > 14) return false;
   // A Python number leaves an array's type as it is.
   if (expr.kind === "Binary") {
+    // What is read from text holds whole numbers or float64.
+    if (expr.op === "/" && isOfTable(expr.left, known.file) && !known.isTensor(expr.right)) return true;
     // A true division of whole numbers is float64, and so is their product with a number that has a point.
     const [whole, other] = isWhole(expr.left, known) ? [expr.left, expr.right] : [expr.right, expr.left];
     if (isWhole(whole, known) && /^[-+*/]$/.test(expr.op))
@@ -317,9 +339,14 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
     )
   )
     return isFloat64(expr.func.value, known, depth + 1);
-  if (expr.kind === "Call" && expr.func.kind === "Attribute" && expr.func.attr === "fit_transform") {
+  if (
+    expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    /^(?:fit_)?transform$/.test(expr.func.attr) &&
+    isScaler(expr.func.value, known)
+  ) {
     const rows = positional(expr, 0);
-    return rows !== null && isScaler(expr.func.value, known) && isFloat64(rows, known, depth + 1);
+    return rows !== null && (isFloat64(rows, known, depth + 1) || isOfTable(rows, known.file));
   }
   if (expr.kind === "Call" && /^numpy\.(?:array|asarray)$/.test(known.file.dotted(expr.func) ?? "")) {
     const data = positional(expr, 0);
@@ -433,11 +460,12 @@ function isHandedAt(call: Call, at: number | string, known: Known, depth: number
   const target = callTarget(call, known.file);
   if (target === null || target.startsWith("numpy.")) return false;
   const returned = known.file.once(returnsByName).get(target);
+  const inside = returned ? withGiven(call, returned, known) : known;
   return returned
     ? returned.every((value) => {
         const item =
           typeof at === "number" ? (value.kind === "Tuple" ? value.items[at] : null) : named(value, at);
-        return !!item && isFloat64(item, known, depth + 1);
+        return !!item && isFloat64(item, inside, depth + 1);
       })
     : known.isMadeElsewhere(call, at);
 }

@@ -5,6 +5,7 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { entry } from "./arguments.ts";
 import { attributesOf, isSelf, selfAttribute } from "./classes.ts";
+import { isOfTable } from "./data-frames.ts";
 import type { Default } from "./options.ts";
 import { returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
@@ -35,7 +36,8 @@ export function isArray(expr: Expr, known: Known, depth = 0): boolean {
   if (expr.kind === "Name" && made === null && depth < 3)
     return isEvery(file.scopes.reaching(expr), known, (one) => isArray(one, known, depth + 1));
   const again = (one: Expr): boolean => depth < 6 && isArray(one, known, depth + 1);
-  if (made?.kind === "Binary") return again(made.left) || again(made.right);
+  if (made?.kind === "Binary")
+    return again(made.left) || again(made.right) || (depth === 0 && isOfTable(made, file));
   if (made?.kind === "Unary") return again(made.operand);
   // `np.arange(n)[:, None]`
   if (made?.kind === "Subscript") return /^(?:Slice|Tuple)$/.test(made.index.kind) && again(made.value);

@@ -47,7 +47,9 @@ export const rule: Rule = {
       )
         continue;
       const data = positional(made, 0);
-      const wide = data !== null && isFloat64(data, facts.once(known));
+      const wide =
+        data !== null &&
+        [data, ...goneThrough(data, facts)].some((part) => isFloat64(part, facts.once(known)));
       if (
         !data ||
         (!wide && !isWideByUse(data, facts) && !(isNarrowedThere(call, facts) && hasFractions(data, facts)))
@@ -77,9 +79,17 @@ export const rule: Rule = {
 
 /** The one of `{"noise": torch.from_numpy(noise), …}` that keeps float64, where all of them are sent: `for part in parts.values()`. */
 function wideEntry(expr: Expr, facts: Facts): Expr | null {
-  const { scopes } = facts.file;
-  const [one, ...more] = expr.kind === "Name" ? scopes.reaching(expr) : [];
-  if (one?.how !== "iterate" || more.length > 0 || !one.value) return null;
+  const wide = goneThrough(expr, facts).find((item) => {
+    const data = dataOf(item, facts);
+    return data !== null && isFloat64(data, facts.once(known));
+  });
+  return wide ? factory(wide, facts, 0) : null;
+}
+
+/** What a name stands for one after the other: the parts of what `for part in parts.values()` goes through, where that is written down. */
+function goneThrough(expr: Expr, { file }: Facts): readonly Expr[] {
+  const [one, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  if (one?.how !== "iterate" || more.length > 0 || !one.value) return [];
   const { value } = one;
   const over =
     value.kind === "Call" && value.func.kind === "Attribute" && /^(?:items|values)$/.test(value.func.attr)
@@ -88,16 +98,13 @@ function wideEntry(expr: Expr, facts: Facts): Expr | null {
   // `parts = {name: part.to(device) for name, part in parts.items()}` gives the name another value only then.
   const [made, ...others] =
     over.kind === "Name"
-      ? scopes.reaching(over).filter((given) => !given.value || !contains(given.value, over))
+      ? file.scopes.reaching(over).filter((given) => !given.value || !contains(given.value, over))
       : [];
   const held = over.kind === "Name" ? (others.length === 0 ? made?.value : null) : over;
-  const items =
-    held?.kind === "Dict" ? held.values : held?.kind === "Tuple" || held?.kind === "List" ? held.items : [];
-  const wide = items.find((item) => {
-    const data = dataOf(item, facts);
-    return data !== null && isFloat64(data, facts.once(known));
-  });
-  return wide ? factory(wide, facts, 0) : null;
+  if (held?.kind === "Dict") return held.values;
+  if (held?.kind === "Call" && file.dotted(held.func) === "builtins.dict")
+    return held.args.flatMap((arg) => (arg.name === null ? [] : [arg.value]));
+  return held?.kind === "Tuple" || held?.kind === "List" ? held.items : [];
 }
 
 /** `to_tensor(offsets)`, of a function that makes a tensor of what it is given, as it is, and sends that. */
