@@ -324,10 +324,19 @@ function isFrozen(text: string): boolean {
   const inputs = made.filter((name) => !/rel|pos/.test(name));
   const table = String.raw`self\.(?:${["(?!\\w*(?:rel|pos))\\w*emb\\w*", ...inputs].join("|")})`;
   const off = String.raw`\.requires_grad(?:_\(\s*False|\s*=\s*False)`;
+  if (areFrozenInTurn(text, off)) return true;
   return new RegExp(
     String.raw`${table}(?:\.weight)?${off}|for\s+(\w+)\s+in\s+${table}\.parameters\(\):\s*\1${off}|with torch\.no_grad\(\):\s*\w+ = ${table}\(|${table}\s*=\s*(?:torch\.)?nn\.Embedding\.from_pretrained\((?![^)]*freeze\s*=\s*False)`,
     "i",
   ).test(text);
+}
+
+/** `for table in (self.words, self.places): table.weight.requires_grad = False`, of all the tables that the class makes. */
+function areFrozenInTurn(text: string, off: string): boolean {
+  const made = [...text.matchAll(/\b(\w+)\s*=\s*(?:torch\.)?(?:nn\.)?Embedding\(/g)].map(([, name]) => name!);
+  const loop = String.raw`\bfor\s+(\w+)\s+in\s+[(\[]([^()[\]]*)[)\]]:\s*(?:\1(?:\.weight)?${off}|for\s+(\w+)\s+in\s+\1\.parameters\(\):\s*\3${off})`;
+  const listed = new RegExp(loop).exec(text)?.[2] ?? "";
+  return made.length > 0 && made.every((name) => new RegExp(String.raw`\b${name}\b`).test(listed));
 }
 
 /** `if "lora" in name: p.requires_grad = True`, `else: p.requires_grad = False`. */
