@@ -110,6 +110,7 @@ const FILES = [
   "labels-98.jsonl",
   "labels-99.jsonl",
   "labels-100.jsonl",
+  "labels-101.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

@@ -47,8 +47,12 @@ export function either(one: Value, other: Value): Value {
 /** The value of an operation on these: a tensor if one is; a graph if one has it. */
 export function combineOperands(operands: readonly Value[]): Value {
   const tensors = operands.filter((operand) => operand.what === "tensor" || operand.what === "output");
-  if (tensors.length === 0)
-    return operands.every((operand) => operand.what === "number") && operands.length > 0 ? NUMBER : UNKNOWN;
+  if (tensors.length === 0) {
+    if (operands.length === 0 || operands.some(({ what }) => what !== "number" && what !== "other"))
+      return UNKNOWN;
+    // `2 / (1 + np.exp(-p)) - 1`: what numbers make of an array is one of the host.
+    return operands.every(({ what }) => what === "number") ? NUMBER : OTHER;
+  }
   const doubtful = operands.filter((operand) => operand.what === "unknown");
   const graph: Tri = tensors.some((tensor) => tensor.graph === "yes")
     ? "yes"
