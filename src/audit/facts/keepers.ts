@@ -134,7 +134,11 @@ export function keptParameters(fn: FunctionDef): Keeps | null {
         node.args.length === 1 &&
         isKept(node.func.value)
       )
-        for (const name of plainNames(node.args[0]!.value)) list.add(name);
+        for (const name of [...plainNames(node.args[0]!.value), ...recorded(node.args[0]!.value)])
+          list.add(name);
+      // `self.memory[self.place] = Step(*values)`
+      if (node.kind === "Assign" && node.targets[0]?.kind === "Subscript" && isKept(node.targets[0]))
+        for (const name of recorded(node.value)) list.add(name);
       return true;
     });
   for (const [item, whole] of through) {
@@ -245,34 +249,45 @@ function plainNames(expr: Expr): string[] {
   return [];
 }
 
+/** `values` of `Step(*values)`: a record of all that was passed. */
+function recorded(expr: Expr): readonly string[] {
+  if (expr.kind !== "Call" || expr.func.kind !== "Name" || !/^[A-Z]/.test(expr.func.id)) return [];
+  const [one, ...more] = expr.args;
+  return one?.star === 1 && more.length === 0 && one.value.kind === "Name" ? [one.value.id] : [];
+}
+
 /** Arguments with a graph, handed on every step to a method that keeps them. */
 export function* keptArguments(
   facts: Facts,
   how: keyof Keeps,
-): Generator<{ readonly arg: Expr; readonly into: string }> {
-  for (const { call, arg } of handedToKeepers(facts, how))
+): Generator<{ readonly arg: Expr; readonly into: string; readonly amongOthers: boolean }> {
+  for (const { call, arg, amongOthers } of handedToKeepers(facts, how))
     if (facts.hot(call) && facts.value(arg).graph === "yes" && facts.gradMode(call) !== "off")
-      yield { arg, into: facts.file.textOf(call.func) };
+      yield { arg, into: facts.file.textOf(call.func), amongOthers };
 }
 
 /** Arguments that are handed to a method that keeps them, whatever they are: `meter.update(logits, labels)`. */
 export function* handedToKeepers(
   facts: Facts,
   how: keyof Keeps,
-): Generator<{ readonly call: Call; readonly arg: Expr }> {
+): Generator<{ readonly call: Call; readonly arg: Expr; readonly amongOthers: boolean }> {
   for (const call of facts.callsTo("keeps")) {
     const callee =
       facts.callee(call) ?? (call.func.kind === "Attribute" ? soleMethod(call.func.attr, facts) : null);
     if (!callee?.keeps || callee.keeps[how].length === 0) continue;
+    const positions = callee.params.filter((param) => !param.startsWith("**"));
+    const shift = positions[0] === "self" ? 1 : 0;
+    // More than it names: `def push(self, *values)` takes all that come.
+    const amongOthers = call.args.filter((arg) => arg.name === null).length + shift > positions.length;
     for (const [at, { value, name, star }] of call.args.entries()) {
-      let param = name ?? callee.params[callee.params[0] === "self" ? at + 1 : at];
+      let param = name ?? callee.params[at + shift] ?? (amongOthers ? positions.at(-1) : undefined);
       // `def record(self, **values)` has no parameter of that name.
       if (name !== null && !callee.params.includes(name)) {
         const rest = callee.params.at(-1);
         if (rest?.startsWith("**")) param = rest.slice(2);
       }
       if (star !== 0 || param === undefined || !callee.keeps[how].includes(param)) continue;
-      yield { call, arg: value };
+      yield { call, arg: value, amongOthers };
     }
   }
 }

@@ -90,9 +90,11 @@ export const rule: Rule = {
         message: `\`${facts.file.textOf(list)}\` keeps every step's loss with its graph nodes`,
         fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(added, ".detach()") },
       };
-    for (const { arg, into } of keptArguments(facts, "list"))
+    for (const { arg, into, amongOthers } of keptArguments(facts, "list"))
       yield {
         at: arg,
+        // Of a record of many things, some may be differentiated where they are drawn.
+        ...(amongOthers ? { severity: "note" as const } : {}),
         message: `\`${into}\` puts this into a list it keeps, with the graph that comes with it`,
         fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(arg, ".detach()") },
       };

@@ -7,6 +7,7 @@ import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { derivesFrom } from "../facts/backwarded.ts";
+import { isTensorOf } from "../facts/keepers.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -214,10 +215,13 @@ function* rows(facts: Facts): Generator<Finding> {
     const fn = functionOf(statement);
     if (!cls || fn?.kind !== "FunctionDef" || !/^(?:forward|training_step)$/.test(fn.name)) continue;
     const writes = attributesOf(cls, file).get(attribute!)?.writes ?? [];
-    if (!writes.some(({ how }) => how === "buffer") || !isModuleRole(facts.role(cls))) continue;
+    const isBuffer = writes.some(({ how }) => how === "buffer");
+    if (!isModuleRole(facts.role(cls)) || (!isBuffer && !isTensorOf(cls, attribute!))) continue;
     // What it was handed may be cut off already: only what a layer made here.
     const { value } = statement;
-    const made = value.kind === "Name" ? file.scopes.onlyValue(value) : value;
+    // `keys.T`
+    const whole = value.kind === "Attribute" && /^m?T$/.test(value.attr) ? value.value : value;
+    const made = whole.kind === "Name" ? file.scopes.onlyValue(whole) : whole;
     if (made?.kind !== "Call" || facts.gradMode(statement) === "off" || !derivesFromInput(value, facts))
       continue;
     if (facts.value(value).graph === "no" || isEmptied(attribute!, cls, facts)) continue;
@@ -228,6 +232,7 @@ function* rows(facts: Facts): Generator<Finding> {
       continue;
     yield {
       at: statement,
+      ...(isBuffer ? {} : { severity: "note" as const }),
       message: `\`self.${attribute}\` is changed in place with gradients recorded: it chains the graphs of all forwards so far`,
       fix: { grade: "unsafe", title: "Detach what is written", edits: appendCall(value, ".detach()") },
     };
