@@ -1,8 +1,9 @@
 import { isNone } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { functionOf } from "../../python/nodes.ts";
-import type { Assign, Call, FunctionDef } from "../../python/tree.ts";
+import { functionOf, lastWord } from "../../python/nodes.ts";
+import type { Assign, Call, FunctionDef, Stmt } from "../../python/tree.ts";
 import { isOtherBranch } from "./guards.ts";
+import { callsOf } from "./returns.ts";
 import { loopsAround } from "./training.ts";
 import type { Backward } from "./training.ts";
 
@@ -14,8 +15,26 @@ export function clearings(file: PythonFile): readonly Clearing[] {
 }
 
 function clearingsOf(file: PythonFile): readonly Clearing[] {
-  const calls = file.callsNamed("zero_grad").filter(({ func }) => func.kind === "Attribute");
+  const calls = file
+    .callsNamed("zero_grad")
+    .filter(({ func }) => func.kind === "Attribute")
+    .flatMap((call) => callsOfClearer(call, file) ?? [call])
+    .filter((call, at, all) => all.indexOf(call) === at);
   return file.mentions(".grad") ? [...calls, ...clearedByHand(file)] : calls;
+}
+
+/** `self.reset_grad()` for what `def reset_grad(self)` does, and no more: `self.g.zero_grad()`, `self.d.zero_grad()`. */
+function callsOfClearer(clear: Call, file: PythonFile): readonly Call[] | null {
+  const fn = functionOf(clear);
+  if (fn?.kind !== "FunctionDef" || fn.name === "zero_grad" || !fn.body.every(isClearing)) return null;
+  const calls = callsOf(fn, file);
+  return calls.length > 0 ? calls : null;
+}
+
+function isClearing(statement: Stmt): boolean {
+  if (statement.kind !== "ExprStmt") return false;
+  const { value } = statement;
+  return value.kind === "Str" || (value.kind === "Call" && lastWord(value.func) === "zero_grad");
 }
 
 /** What is no parameter, as an image that is attacked, is not gone through with all the others. */

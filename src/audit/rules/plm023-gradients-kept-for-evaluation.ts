@@ -431,7 +431,8 @@ function firstEvaluation(
       if (node.kind === "FunctionDef" || node.kind === "ClassDef" || found || cleared) return false;
       if (node.kind === "Assign" && clearings(file).includes(node)) cleared = true;
       if (node.kind !== "Call") return true;
-      if (/(?:^|\.)zero_grad$/.test(file.textOf(node.func).slice(-60))) cleared = true;
+      if (/(?:^|\.)zero_grad$/.test(file.textOf(node.func).slice(-60)) || clearings(file).includes(node))
+        cleared = true;
       else if (evaluates(node)) found = node;
       return found === null;
     });
