@@ -295,23 +295,27 @@ const HELPED =
 
 /** A model of transformers whose embeddings the script freezes before it checkpoints on the reentrant path. */
 function* frozenEmbeddings(file: PythonFile): Generator<Finding> {
-  for (const { useReentrant } of checkpointingSwitches(file)) {
-    if (!useReentrant || !isTrue(useReentrant)) continue;
+  for (const { at, call, useReentrant } of checkpointingSwitches(file)) {
+    const isUnsaid = at === call && call.args.length === 0;
+    if (useReentrant ? !isTrue(useReentrant) : !isUnsaid) continue;
     if (
       !([FREEZES, FREEZES_FIRST, HELPED].some((how) => file.says(how)) || freezesRest(file.text)) ||
       file.says(/enable_input_require_grads|make_inputs_require_grad/)
     )
       return;
-    yield {
-      at: useReentrant,
-      message:
-        "The embeddings are frozen, so no input of a reentrant checkpoint requires gradients: what it runs gets none, or backward raises",
-      fix: {
-        grade: "unsafe",
-        title: "Pass use_reentrant=False",
-        edits: [{ start: useReentrant.start, end: useReentrant.end, text: "False" }],
-      },
-    };
+    yield useReentrant
+      ? {
+          at: useReentrant,
+          message:
+            "The embeddings are frozen, so no input of a reentrant checkpoint requires gradients: what it runs gets none, or backward raises",
+          fix: unreentrant(useReentrant),
+        }
+      : {
+          at: call,
+          ...NOTE,
+          message:
+            "On transformers 4 this takes the reentrant path, and the embeddings are frozen: no input of a checkpoint requires gradients, and what it runs gets none; version 5 takes the other path",
+        };
   }
 }
 
