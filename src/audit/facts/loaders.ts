@@ -87,6 +87,7 @@ export function loadersOf(
     /^torch_geometric\.(?:data|loader)\.DataLoader$|^webdataset\.WebLoader$/.test(name ?? "")
   )
     return [expr];
+  if (isDerived(expr, file)) return [expr];
   if (
     name === "builtins.enumerate" ||
     name === "builtins.iter" ||
@@ -101,6 +102,18 @@ export function loadersOf(
   if (name === "builtins.zip")
     return all(expr.args.filter(({ value }) => !isCount(value, file)).map(({ value }) => again(value)));
   return returned(expr, null, facts, depth, isMaker);
+}
+
+/**
+ * `EndlessDataLoader(data, pin_memory=True)`, of this file or of another: made from torch's own, since nothing else is asked to pin. One
+ * that sends its batches itself hands out none that are pinned.
+ */
+function isDerived(call: Call, file: PythonFile): boolean {
+  const word = lastWord(call.func);
+  if (!/^(?:[A-Z]\w*)?DataLoader/.test(word) || /cuda|gpu|device|prefetch/i.test(word)) return false;
+  if (!keyword(call, "pin_memory")) return false;
+  const name = file.dotted(call.func);
+  return file.all("ClassDef").every((cls) => file.qualified(cls) !== name || namesNoDevice(cls, file));
 }
 
 /** `range(n)`, `itertools.count()`, a bar over one: beside a loader in a `zip` it hands out the number of the turn. */

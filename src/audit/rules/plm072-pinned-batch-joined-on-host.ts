@@ -512,12 +512,12 @@ function isTaken(call: Call, facts: Facts): boolean {
   return definitions.length > 0 && definitions.every(({ how, value }) => how === "assign" && goesOver(value));
 }
 
-/** `self.batches = None`, until it is made. */
+/** `self.batches = None`, or `self.loaders = {}`, until it is made. */
 function isKeptFrom(expr: Expr, holds: (made: Expr) => boolean, file: PythonFile): boolean {
   const own = selfAttribute(expr);
   const cls = own === null ? null : classOf(expr);
   const made = (cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : []).filter(
-    ({ value }) => value?.kind !== "Const",
+    ({ value }) => value?.kind !== "Const" && !(value?.kind === "Dict" && value.values.length === 0),
   );
   return made.length > 0 && made.every(({ value }) => value !== null && holds(value));
 }
@@ -548,9 +548,14 @@ function arePinned(iterated: Expr, facts: Facts): boolean {
 /** A loader that a method is given by whoever uses the class, in a program whose loaders pin. */
 function isHandedLoader(iterated: Expr, facts: Facts): boolean {
   if (!facts.pins || loadersOf(iterated, facts) !== null) return false;
-  let over: Expr | null = iterated;
-  while (over?.kind === "Call") over = positional(over, 0);
-  if (!over || !/load|(?:^|_)dl$/i.test(lastWord(over))) return false;
+  // `zip(labelled_loader, unlabelled_loader)`: one is enough.
+  if (iterated.kind === "Call")
+    return (
+      facts.file.dotted(iterated.func) === "builtins.zip" ? iterated.args : iterated.args.slice(0, 1)
+    ).some(({ name, value }) => name === null && isHandedLoader(value, facts));
+  // `self.loaders["train"]`
+  const over = iterated.kind === "Subscript" ? iterated.value : iterated;
+  if (!/load|(?:^|_)dl$/i.test(lastWord(over))) return false;
   return over.kind === "Name"
     ? facts.file.scopes.reaching(over).every(({ how }) => how === "param")
     : isKeptFrom(
