@@ -510,6 +510,16 @@ function saysLoader({ node }: Definition, file: PythonFile): boolean {
   return node.kind === "Param" && node.annotation !== null && isDataLoader(file.dotted(node.annotation));
 }
 
+/** Taken out of what is called `loaders`, by its place or its key or all of them at once. */
+function isOneOfLoaders({ how, value }: Definition): boolean {
+  const from =
+    how === "assign" && value?.kind === "Subscript" ? value.value : how === "unpack" ? value : null;
+  return (
+    (from?.kind === "Name" || from?.kind === "Attribute") &&
+    /loaders(?:_dict)?$|loader_dict$/i.test(lastWord(from))
+  );
+}
+
 function isLoader(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Call")
     return (
@@ -553,6 +563,8 @@ function isLoader(expr: Expr, facts: Facts): boolean {
           facts.file.textOf(one.value.func.value).endsWith("loader")) ||
         // `dataloader = data["train"].dataloader`
         (one.how === "assign" && one.value?.kind === "Attribute" && isLoader(one.value, facts)) ||
+        // `train_loader = loaders[0]`, `train_loader, valid_loader = loaders`
+        (CALLED.test(expr.id) && isOneOfLoaders(one)) ||
         (one.value !== null && one.value.kind === "Call" && isDataLoader(facts.file.dotted(one.value.func))),
     )
   );
