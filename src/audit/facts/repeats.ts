@@ -6,6 +6,7 @@ import { attributesOf, isOnlyMadeBy, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { isWrittenInto } from "./invariants.ts";
 import { placeOfOneRow } from "./looked-up-rows.ts";
+import { SAME_SHAPE, isGivenSizes, isOne, onesOf, sizesGiven } from "./one-long.ts";
 import { returnsByName } from "./returns.ts";
 import { isMadeByLayers, isSameValue, sizeRead, withoutGraph } from "./same-sizes.ts";
 import { callTarget } from "./summary.ts";
@@ -49,6 +50,7 @@ export function* needlessRepeats(facts: Facts): Generator<Repeat> {
         isBelowItsRank(times, source, facts) ||
         (once && times.findIndex((one) => !isOne(one)) === placeOfOneRow(made, times.length, file))) &&
         !isChangedLater(call, file)) ||
+      isOneBySteps(call, source, times, file) ||
       isRepeatedToFit(call, times, facts) ||
       isMaskRepeated(call, source, times, file) ||
       isPaired(call, times, file) ||
@@ -59,6 +61,22 @@ export function* needlessRepeats(facts: Facts): Generator<Repeat> {
         plain: call.func.attr === "repeat" && stars(call) === 0 && first?.kind !== "Tuple",
       };
   }
+}
+
+/** `mask.unsqueeze(1).unsqueeze(1).repeat(1, heads, n, 1)`, and nothing writes into the copies or lays them out in another shape. */
+function isOneBySteps(call: Call, source: Expr, times: readonly Expr[], file: PythonFile): boolean {
+  if (stars(call) > 0 || times.every(isOne) || times.some(({ kind }) => kind === "Starred")) return false;
+  const ones = onesOf(source, times.length, file);
+  const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : undefined;
+  const named = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return (
+    times.every((value, at) => isOne(value) || ones.has(at)) &&
+    !isChangedLater(call, file) &&
+    ![call, ...(named ? file.scopes.uses(named) : [])].some(
+      ({ parent }) =>
+        parent?.kind === "Attribute" && /^(?:view|reshape|flatten|contiguous)$/.test(parent.attr),
+    )
+  );
 }
 
 /** `torch.stack([bias] * n)`, `torch.cat([bias.unsqueeze(0)] * n)` for arithmetic, which broadcasts one row as well. */
@@ -175,10 +193,6 @@ function isOfAttribute(call: Call): call is Repeat["call"] {
   return call.func.kind === "Attribute";
 }
 
-/** What leaves a tensor as long as it is in each dimension. */
-const SAME_SHAPE =
-  /^(?:to|cuda|cpu|float|double|half|bfloat16|bool|long|type|type_as|detach|requires_grad_)$/;
-
 /** What gave it its dimensions: `torch.rand(n, 1)` of `scale`, by that name and of `torch.rand(n, 1).to(device)`. */
 function shapedBy(expr: Expr, { scopes }: PythonFile): Expr {
   let made = expr;
@@ -251,21 +265,6 @@ function isOneWhereRepeated(times: readonly Expr[], source: Expr, { file }: Fact
   }
   const sizes = sizesGiven(source, file);
   return sizes.length === times.length && times.every((value, at) => isOne(value) || isOne(sizes[at]!));
-}
-
-function isGivenSizes({ func }: Call, file: PythonFile): boolean {
-  return (
-    /^torch\.(?:rand|randn|zeros|ones|empty)$/.test(file.dotted(func) ?? "") ||
-    (func.kind === "Attribute" && /^(?:view|reshape)$/.test(func.attr))
-  );
-}
-
-/** How long what is made, or viewed, is in each dimension: `torch.rand(n, 1)`, `torch.rand((n, 1))`, `x.view(n, 1)`. */
-function sizesGiven(source: Call, file: PythonFile): readonly Expr[] {
-  if (!isGivenSizes(source, file)) return [];
-  const [first, ...more] = source.args.filter(({ name }) => name === null).map(({ value }) => value);
-  if (more.length === 0 && (first?.kind === "Tuple" || first?.kind === "List")) return first.items;
-  return first ? [first, ...more] : [];
 }
 
 /** `x.view(n, 1, 1, 1).repeat(1, 1, *size)`, `x.view([n] + [1] * rest).repeat(1, *size)`: what the star repeats is one. */
@@ -377,10 +376,6 @@ function isScalar(expr: Expr): boolean {
     if (node.kind === "Attribute" || node.kind === "Call") tensors = true;
   });
   return !tensors;
-}
-
-function isOne(expr: Expr | undefined): boolean {
-  return expr?.kind === "Num" && expr.text === "1";
 }
 
 /**
