@@ -186,6 +186,7 @@ export function spreadHeat(
         heat(edge.to, `called in the training loop of ${name === "<body>" ? "the script" : name}`);
   }
   for (const fn of uncalledSteps(graph, loose)) heat(fn, `a training step, ${last(fn.summary.name)}`);
+  for (const fn of all) if (fn.summary.hooked) heat(fn, `a hook of every step, ${last(fn.summary.name)}`);
   for (const fn of losses) heat(fn, `a loss, ${last(fn.summary.name)}`);
   // One text for all that one reason reaches: there are tens of thousands.
   const further = new Map<string, string>();

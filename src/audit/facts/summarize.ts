@@ -39,6 +39,7 @@ import type { Table } from "./tables.ts";
 import { leavesGradients } from "./uncleared.ts";
 import { loaderMakers } from "./loader-makers.ts";
 import type { LoaderMaker } from "./loader-makers.ts";
+import { stepHooks } from "./engine-hooks.ts";
 import { evaluators, leavesRecording, looksThrough } from "./evaluation-calls.ts";
 import { handedTeachers } from "./teachers.ts";
 import { sharedTimers } from "./timers.ts";
@@ -490,6 +491,7 @@ class Summarizer {
       syncs: fn ? this.#syncs.get(fn) : undefined,
       copies: copies ? [...copies] : undefined,
       pins: (fn && this.#pins.has(fn)) || undefined,
+      hooked: (fn && this.#file.once(stepHooks).has(fn)) || undefined,
       loads: (fn && this.#makers.has(name)) || undefined,
       table: (fn && this.#tables.get(fn)) ?? undefined,
       reduces: (fn && this.#reducers.get(fn)) ?? undefined,

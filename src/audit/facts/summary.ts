@@ -122,6 +122,8 @@ export interface FunctionSummary {
   readonly copies?: readonly string[] | undefined;
   /** It hands out a loader of pinned batches. */
   readonly pins?: true | undefined;
+  /** An engine calls it on every step. */
+  readonly hooked?: true | undefined;
   /** It hands out new DataLoaders each time. */
   readonly loads?: true | undefined;
   /** It makes a tensor on the host. */

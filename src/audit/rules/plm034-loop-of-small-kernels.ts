@@ -1,4 +1,6 @@
 import { classOf, contains, lastWord, walk } from "../../python/nodes.ts";
+import type { PythonFile } from "../../python/file.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Clause, Expr, For, Node } from "../../python/tree.ts";
 import { everyTurn } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -19,7 +21,13 @@ export const rule: Rule = {
     patterns: [34],
   },
   *check(facts) {
-    if (facts.file.calls.matching(PARTS).length === 0 && !facts.file.mentions("param_groups")) return;
+    const { file } = facts;
+    if (
+      file.calls.matching(PARTS).length === 0 &&
+      !file.mentions("param_groups") &&
+      file.once(optimisedDicts).size === 0
+    )
+      return;
     yield* sums(facts);
     yield* lists(facts);
     yield* comprehensions(facts);
@@ -211,7 +219,7 @@ function isOverModules(iter: For["iter"], facts: Facts, depth = 0): boolean {
   if (name === "itertools.chain")
     return iter.args.length > 0 && iter.args.every((arg) => arg.star === 0 && again(arg.value));
   if (name === "builtins.zip") return iter.args.some((arg) => again(arg.value));
-  if (/^builtins\.(?:list|tuple|enumerate)$/.test(name))
+  if (/^(?:builtins\.(?:list|tuple|enumerate|dict)|collections\.OrderedDict)$/.test(name))
     return iter.args[0] !== undefined && again(iter.args[0].value);
   if (name === "builtins.filter") return iter.args[1] !== undefined && again(iter.args[1].value);
   // `self.weights.values()` of a ParameterDict
@@ -221,6 +229,20 @@ function isOverModules(iter: For["iter"], facts: Facts, depth = 0): boolean {
     iter.func.value.kind === "Attribute"
   )
     return again(iter.func.value);
+  // `params.items()` of `params = dict(model.named_parameters())`, or of which an optimizer is given the values.
+  if (
+    iter.func.kind === "Attribute" &&
+    /^(?:values|items|keys)$/.test(iter.func.attr) &&
+    iter.func.value.kind === "Name"
+  ) {
+    const held = iter.func.value;
+    const binding = facts.file.scopes.lookup(held);
+    const made = facts.file.scopes.onlyValue(held);
+    return (
+      (binding !== null && facts.file.once(optimisedDicts).has(binding.definitions)) ||
+      (made !== null && made.kind !== "Name" && again(made))
+    );
+  }
   // `model.state_dict().values()`
   if (
     iter.func.kind === "Attribute" &&
@@ -234,6 +256,29 @@ function isOverModules(iter: For["iter"], facts: Facts, depth = 0): boolean {
     /^(?:named_)?(?:modules|parameters|children)$/.test(iter.func.attr) &&
     facts.file.dotted(iter.func) === null
   );
+}
+
+/** Dicts whose values an optimizer is given: `SGD(params.values(), lr)`, `Adam([p for p in params.values() if p.requires_grad])`. */
+function optimisedDicts(file: PythonFile): ReadonlySet<readonly Definition[]> {
+  const found = new Set<readonly Definition[]>();
+  for (const call of file.callsNamed("values")) {
+    if (call.func.kind !== "Attribute" || call.func.value.kind !== "Name") continue;
+    let at: Node | null = call.parent;
+    while (
+      at &&
+      (/^(?:Arg|Comp|Clause)$/.test(at.kind) ||
+        (at.kind === "Call" && file.dotted(at.func) === "builtins.list"))
+    )
+      at = at.parent;
+    const binding = file.scopes.lookup(call.func.value);
+    if (
+      binding &&
+      at?.kind === "Call" &&
+      /^torch\.optim\.(?:\w+\.)*[A-Z]\w*$/.test(file.dotted(at.func) ?? "")
+    )
+      found.add(binding.definitions);
+  }
+  return found;
 }
 
 /** One of the parts that a list is put together of; it may begin with none. */
