@@ -555,7 +555,9 @@ function isHandedLoader(iterated: Expr, facts: Facts): boolean {
     ).some(({ name, value }) => name === null && isHandedLoader(value, facts));
   // `self.loaders["train"]`
   const over = iterated.kind === "Subscript" ? iterated.value : iterated;
-  if (!/load|(?:^|_)dl$/i.test(lastWord(over))) return false;
+  // A part of a payload is no loader.
+  const called = over === iterated ? /load|(?:^|_)dl$/i : /loaders?(?:_|$)|(?:^|_)dls?$/i;
+  if (!called.test(lastWord(over))) return false;
   return over.kind === "Name"
     ? facts.file.scopes.reaching(over).every(({ how }) => how === "param")
     : isKeptFrom(

@@ -71,8 +71,10 @@ class Pairs:
         self.optimizer = optimizer
         self.loaders = {}
         self.tables = {}
+        self.payload = {}
 
-    def use(self, loaders, tables):
+    def use(self, loaders, tables, payload):
+        self.payload = payload
         self.loaders = loaders
         self.tables = tables
 
@@ -86,6 +88,14 @@ class Pairs:
     def look_up(self):
         for known, plain in zip(self.tables["known"], self.tables["plain"]):
             # trap: rows of tables, which nobody pinned
+            both = torch.cat((known, plain)).cuda()
+            self.net(both).mean().backward()
+            self.optimizer.step()
+            self.optimizer.zero_grad()
+
+    def unpack(self):
+        for known, plain in zip(self.payload["known"], self.payload["plain"]):
+            # trap: whatever came with a message
             both = torch.cat((known, plain)).cuda()
             self.net(both).mean().backward()
             self.optimizer.step()
