@@ -124,7 +124,7 @@ export function teachersHanded(
 }
 
 export const TEACHER =
-  /^(?:ref|reference|teacher|t_?(?:net|network|model)|(?:net|network|model)_?[tT]|ref_model|reference_model|ref_policy|teacher_(?:model|net|network)|(?:\w+_)?(?:teacher|momentum|ema)_(?:\w+_)?(?:encoder|decoder|backbone|trunk|head|projector|projection|vit|unet|transformer|denoiser)|frozen_model|\w+_momentum|(?:encoder|backbone|head|projector)_k|\w*_teacher|model_ref|policy_ref|(?:\w+_)?target(?:_(?:net|network|model|critic|actor|policy|encoder|q|qf|q_net|q_network))?|target_\w*(?:net|network|model|critic|actor|policy|encoder|backbone|projector)\d?|\w+_ema|ema_(?:model|net|unet)|old_(?:policy|net|network|model|actor)|(?:policy|net|network|model|actor)_old)$/;
+  /^(?:ref|reference|teacher|t_?(?:net|network|model)|(?:net|network|model)_?[tT]|ref_model|reference_model|(?:ref|reference)_(?:policy|actor|lm|llm)(?:_(?:model|net|network))?|teacher_(?:model|net|network)|(?:\w+_)?(?:teacher|momentum|ema)_(?:\w+_)?(?:encoder|decoder|backbone|trunk|head|projector|projection|vit|unet|transformer|denoiser)|frozen_model|\w+_momentum|(?:encoder|backbone|head|projector)_k|\w*_teacher|(?:model|policy|actor|lm|llm)_ref|(?:\w+_)?target(?:_(?:net|network|model|critic|actor|policy|encoder|q|qf|q_net|q_network))?|target_\w*(?:net|network|model|critic|actor|policy|encoder|backbone|projector)\d?|\w+_ema|ema_(?:model|net|unet)|old_(?:policy|net|network|model|actor)|(?:policy|net|network|model|actor)_old)$/;
 
 /**
  * A forward that runs the average beside the network it follows, `zip(self.encoder.parameters(), self.teacher.parameters())`:

@@ -15,6 +15,7 @@ import { derivesFrom } from "../facts/backwarded.ts";
 import { ranByMethod } from "../facts/network-runs.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callsOf, paramGiven } from "../facts/returns.ts";
+import { everyRound } from "../facts/rounds.ts";
 import { localName } from "../imports.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 import {
@@ -70,7 +71,8 @@ export const rule: Rule = {
           isHandedTeacher(call, facts) ||
           isAverageOfAnother(call, facts) ||
           isPartThatTeaches(call, facts) ||
-          isBesideLearner(call, facts));
+          isBesideLearner(call, facts) ||
+          (facts.gradMode(call) === "on" && everyRound(call, facts)));
       if (!runs && !loose) continue;
       const certain =
         isNeverTrained(call.func, facts) && !isAlone(call, facts) && hasTrainedPeer(call, facts);
@@ -277,8 +279,8 @@ function* features(facts: Facts): Generator<Finding> {
     const evaluated =
       facts.networks.isOnlyEvaluated(net) && facts.gradMode(call) === "on" && isNeverTrained(net, facts);
     if (!encoder && !teacher && !evaluated) continue;
-    if (!facts.everyStep(call) || facts.gradMode(call) === "off" || lexicalGrad(call, file) !== null)
-      continue;
+    if (facts.gradMode(call) === "off" || lexicalGrad(call, file) !== null) continue;
+    if (!facts.everyStep(call) && !everyRound(call, facts)) continue;
     if (!isTrainedNowhere(net, facts) || (!teacher && !isPretrained(net, facts))) continue;
     if (!takesData(call, facts) || carriesGradient(call, facts)) continue;
     yield {
@@ -456,8 +458,8 @@ function* handedOn(facts: Facts): Generator<Finding> {
     const param = paramGiven(call, arg, file);
     // Behind a test, as `if self.loss == "dpo":`, it runs on every step of whoever asked for that; and a step that an
     // evaluation calls, too, is still a step.
-    if (!param || !facts.hot(call) || facts.gradMode(call) === "off" || lexicalGrad(call, file) !== null)
-      continue;
+    if (!param || facts.gradMode(call) === "off" || lexicalGrad(call, file) !== null) continue;
+    if (!facts.hot(call) && !everyRound(call, facts)) continue;
     if (facts.networks.isFrozenByFlags(value)) continue;
     if (!facts.networks.isOnlyEvaluated(value) && !isTeacher(value, facts)) continue;
     const definition = file.scopes.definitionAt(param);
