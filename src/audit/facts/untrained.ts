@@ -1,9 +1,11 @@
 import { classOf, contains, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Expr, Call, Node } from "../../python/tree.ts";
+import type { Attribute, Call, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
+import { DRAWS } from "./evaluations.ts";
 import type { Facts } from "./facts.ts";
 import { isCallee } from "./invariants.ts";
-import { isNetwork } from "./networks.ts";
+import { isNetwork, ranNetwork } from "./networks.ts";
+import { teaches } from "./teachers.ts";
 import type { Loop } from "./training.ts";
 
 /** Done to a network, or with its weights. */
@@ -13,17 +15,21 @@ export const CHANGES =
 /** Run without gradients alone, wherever this file runs it, and given to nothing that would train it. */
 export function isNeverTrained(call: Call, loop: Loop, facts: Facts): boolean {
   const { file } = facts;
-  const { func } = call;
-  if (call.args.length === 0 || facts.gradMode(call) !== "off" || !isRun(func, facts)) return false;
-  if (func.kind === "Name") {
-    const definitions = file.scopes.lookup(func)?.definitions ?? [];
+  if (call.args.length === 0 || facts.gradMode(call) !== "off") return false;
+  const byMethod = !isRun(call.func, facts);
+  const net = byMethod ? ranByItsMethod(call, facts) : call.func;
+  if (!net) return false;
+  const isLeft = (use: Expr): boolean =>
+    leavesUntrained(use, loop, facts) && (!byMethod || isOnlyAskedQuietly(use, facts));
+  if (net.kind === "Name") {
+    const definitions = file.scopes.lookup(net)?.definitions ?? [];
     return (
       definitions.length > 0 &&
       definitions.every((one) => !contains(loop, one.node)) &&
-      definitions.flatMap((one) => file.scopes.uses(one)).every((use) => leavesUntrained(use, loop, facts))
+      definitions.flatMap((one) => file.scopes.uses(one)).every(isLeft)
     );
   }
-  const own = selfAttribute(func);
+  const own = selfAttribute(net);
   const cls = own === null ? null : classOf(call);
   const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
   return (
@@ -34,18 +40,55 @@ export function isNeverTrained(call: Call, loop: Loop, facts: Facts): boolean {
       return (
         (method.name === "__init__" ||
           (contains(method, loop) && value !== null && value.end < loop.start)) &&
-        handed
-          .flatMap((one) => file.scopes.uses(one))
-          .every((use) => use === from || leavesUntrained(use, loop, facts))
+        handed.flatMap((one) => file.scopes.uses(one)).every((use) => use === from || isLeft(use))
       );
     }) &&
     file.all("Attribute").every(
       (one) =>
         one.attr !== own ||
         // Of another object that has one of that name, who knows.
-        (selfAttribute(one) !== null && (classOf(one) !== cls || leavesUntrained(one, loop, facts))),
+        (selfAttribute(one) !== null && (classOf(one) !== cls || isLeft(one))),
     )
   );
+}
+
+/** Methods of language models and policies that score what they are given. */
+const SCORES = /^(?:(?:get|compute|calc)_)?(?:batch_)?(?:log_?p(?:s|robs?)|logits|scores?)$/;
+
+/**
+ * `self.reference` of `self.reference.forward_pass(**given)`, whatever holds the layers: of what is put into eval mode, itself or
+ * a part of it, or is called a teacher; others drop something else each time.
+ */
+function ranByItsMethod(call: Call, facts: Facts): Expr | null {
+  const { func } = call;
+  if (func.kind !== "Attribute" || DRAWS.test(func.attr) || CHANGES.test(func.attr)) return null;
+  const net =
+    ranNetwork(call, facts) ?? (SCORES.test(func.attr) && isNetwork(func.value, facts) ? func.value : null);
+  if (net !== func.value) return null;
+  const text = facts.file.textOf(net);
+  const isIt = (expr: Expr): boolean =>
+    facts.file.textOf(expr) === text || (expr.kind === "Attribute" && isIt(expr.value));
+  const isJudged = facts.file
+    .callsNamed("eval")
+    .some((one) => one.func.kind === "Attribute" && isIt(one.func.value));
+  return isJudged || teaches(net, facts) ? net : null;
+}
+
+/** Run without gradients, also by a part; nothing else is known of a method, or of who is handed a part, than that it may train it. */
+function isOnlyAskedQuietly(use: Expr, facts: Facts): boolean {
+  if (use.parent?.kind !== "Attribute" || use.parent.value !== use) return true;
+  const of = lastPart(use.parent);
+  if (/\.(?:tokenizer|config|device|dtype)\b/.test(facts.file.textOf(of))) return true;
+  if (isCallee(of)) return CHANGES.test(of.attr) || facts.gradMode(use) === "off";
+  const taken = of.parent?.kind === "Arg" && of.parent.parent?.kind === "Call" ? of.parent.parent : null;
+  return taken !== null && facts.gradMode(use) === "off" && !TAKES_TO_TRAIN.test(lastWord(taken.func));
+}
+
+/** `self.net.model.train` of its `self.net.model`: what is asked of a part. */
+function lastPart(part: Attribute): Attribute {
+  let at = part;
+  while (at.parent?.kind === "Attribute" && at.parent.value === at) at = at.parent;
+  return at;
 }
 
 /** `trained_layers(x)`: layers that are called run one after the other. */
@@ -65,10 +108,11 @@ function leavesUntrained(use: Expr, loop: Loop, facts: Facts): boolean {
   const { parent } = use;
   if (parent?.kind === "Assign" && parent.targets.includes(use)) return true;
   if (parent?.kind === "Attribute" && parent.value === use) {
+    const { attr } = lastPart(parent);
     // `sum(p.numel() for p in net.parameters())`
-    if (parent.attr.endsWith("parameters"))
+    if (attr.endsWith("parameters"))
       return !contains(loop, use) && /\.(?:numel|dtype|device)\b/.test(facts.file.textOf(statementOf(use)!));
-    if (CHANGES.test(parent.attr)) return /^(?:eval|to|cuda)$/.test(parent.attr) && !contains(loop, use);
+    if (CHANGES.test(attr)) return /^(?:eval|to|cuda)$/.test(attr) && !contains(loop, use);
     return methodOf(parent) === null || facts.gradMode(use) === "off";
   }
   if (isCallee(use)) return facts.gradMode(use) === "off";
