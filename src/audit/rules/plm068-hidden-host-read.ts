@@ -5,8 +5,10 @@ import type { Attribute, Call, Expr, Node } from "../../python/tree.ts";
 import { isModuleRole, selfAttribute } from "../facts/classes.ts";
 import { everyTurn, validationStep } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isGivenToNetwork } from "../facts/given-entries.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callsOf } from "../facts/returns.ts";
+import { everyRoundOf } from "../facts/rounds.ts";
 import { isUsedAsTensor, mayBeNumber } from "../facts/tensor-use.ts";
 import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -60,6 +62,13 @@ export const rule: Rule = {
       const own = /^builtins\.(any|all|sum)$/.exec(name)?.[1];
       // So many kernels or waits tell in an evaluation too.
       const judges = !everyTurn(call, facts);
+      if (judges && name === "builtins.range" && isComparedInTurns(call, facts) && everyRoundOf(call, facts))
+        yield {
+          at: call,
+          severity: "note",
+          message:
+            "`range` reads the device tensor on the host, and each turn of its loop reads it again where it is compared, with a wait for each; take it to the host once",
+        };
       if (judges && !(own && inEvaluation(call, facts))) continue;
       const [only] = call.args;
       const each = /^builtins\.(?:any|all|sum|max|min|sorted)$|^statistics\.|Counter$/.test(name);
@@ -83,6 +92,27 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `for t in range(n): last = t == n - 1`: the answer is asked for in every turn, on the device. */
+function isComparedInTurns(range: Call, { file }: Facts): boolean {
+  const loop = ancestors(range).find((at) => at.kind === "For");
+  const counts = new Set(
+    range.args.flatMap(({ value }) => (value.kind === "Name" ? file.scopes.reaching(value) : [])),
+  );
+  return (
+    loop?.kind === "For" &&
+    contains(loop.iter, range) &&
+    [...counts].some((one) =>
+      file.scopes.uses(one).some((use) => {
+        const compared = contains(loop, use) ? ancestors(use).find(({ kind }) => kind !== "Binary") : null;
+        const asks = compared?.kind === "Compare" ? compared.parent : null;
+        return (
+          (asks?.kind === "If" || asks?.kind === "IfExp" || asks?.kind === "While") && asks.test === compared
+        );
+      }),
+    )
+  );
+}
 
 /** In a loop that runs a network, or in what Lightning calls with every batch it judges by. */
 function inEvaluation(call: Call, facts: Facts): boolean {
@@ -418,22 +448,6 @@ function isMasked(expr: Expr, facts: Facts): boolean {
             : null;
   }
   return false;
-}
-
-function isGivenToNetwork(entry: Expr, facts: Facts): boolean {
-  const text = facts.file.textOf(entry);
-  return (
-    facts.accelerator &&
-    facts.value(entry).device !== "cpu" &&
-    facts.file
-      .all("Call")
-      .some(
-        (call) =>
-          functionOf(call) === functionOf(entry) &&
-          call.args.some(({ value }) => facts.file.textOf(value) === text) &&
-          isNetwork(call.func, facts),
-      )
-  );
 }
 
 /** A name that is a list or dict somewhere: asked without following the flow, of every subscript. */
