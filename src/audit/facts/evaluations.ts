@@ -4,11 +4,7 @@ import type { Facts } from "./facts.ts";
 import { isBlank, isInvariant } from "./invariants.ts";
 import { isNetwork, unwrapped } from "./networks.ts";
 import type { Loop } from "./training.ts";
-import { bare, isSettled, methodOf } from "./untrained.ts";
-
-/** What gives another result each time. */
-export const DRAWS =
-  /^(?:r?sample\w*|act|(?:get|select|choose|take)_\w*actions?|generate\w*|explore|bernoulli_?|multinomial|(?:normal|uniform|exponential|random)_)$/;
+import { DRAWS, bare, isSettled, methodOf } from "./untrained.ts";
 
 /** What a file that trains nothing is asked about: the methods and functions that encode what the batches are held against. */
 export const EVALUATED = /^\w*(?:encode|features|embed|classifier|prototype)\w*$/;

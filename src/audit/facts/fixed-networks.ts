@@ -4,7 +4,6 @@ import { classOf, contains, functionOf, lastWord, walk } from "../../python/node
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "./classes.ts";
-import { DRAWS } from "./evaluations.ts";
 import { everyUpdate } from "./facts.ts";
 import type { Facts } from "./facts.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
@@ -16,7 +15,7 @@ import { instanceType } from "./summary.ts";
 import { METHODS, last } from "./torch-names.ts";
 import { loopsAround } from "./training.ts";
 import type { Loop } from "./training.ts";
-import { CHANGES, bare, isNeverTrained, isSettled, methodOf } from "./untrained.ts";
+import { CHANGES, DRAWS, bare, isNeverTrained, isSettled, methodOf } from "./untrained.ts";
 
 /** Without gradients, of a network that nothing in this file trains, made once or handed in, on what the loop leaves as it is. */
 export function isLeftUntrained(call: Call, loop: Loop, facts: Facts): boolean {

@@ -1,12 +1,15 @@
 import { classOf, contains, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Attribute, Call, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
-import { DRAWS } from "./evaluations.ts";
 import type { Facts } from "./facts.ts";
 import { isCallee } from "./invariants.ts";
 import { isNetwork, ranNetwork } from "./networks.ts";
 import { teaches } from "./teachers.ts";
 import type { Loop } from "./training.ts";
+
+/** What gives another result each time. */
+export const DRAWS =
+  /^(?:r?sample\w*|act|(?:get|select|choose|take)_\w*actions?|generate\w*|explore|bernoulli_?|multinomial|(?:normal|uniform|exponential|random)_)$/;
 
 /** Done to a network, or with its weights. */
 export const CHANGES =
