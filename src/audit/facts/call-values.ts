@@ -305,6 +305,7 @@ export class CallValues {
         ? this.#values.returned(call, null)
         : this.#ofElsewhere(call, name);
     }
+    if (name === "torch.hub.load") return isOfHub(call) ? MODULE : UNKNOWN;
     const short = last(name);
     const inTorch = name === `torch.${short}`;
     // `torch.FloatTensor(array)` too.
@@ -618,6 +619,14 @@ function isPlaced({ what }: Value): boolean {
 function commonDevice(values: readonly Value[]): Device {
   if (values.length === 0 || !values.every(isTensorLike)) return "unknown";
   return values.map((value): Value => ({ ...value, what: "tensor" })).reduce(either).device;
+}
+
+/** `torch.hub.load("owner/name", "vit_small")`; under some names there is what goes with a network. */
+function isOfHub({ args }: Call): boolean {
+  const entry = args[1]?.value;
+  return (
+    entry !== undefined && !(entry.kind === "Str" && /transform|token|config|util/i.test(entry.value ?? ""))
+  );
 }
 
 /** Constructors and loaders of networks. */

@@ -1,14 +1,25 @@
 import type { Definition } from "../../python/scopes.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { AugAssign, Call, ClassDef, Expr, Name, Node, Str, Subscript } from "../../python/tree.ts";
-import { attributesOf, isModuleRole, isOnlyMadeBy, methodsOf, selfAttribute } from "./classes.ts";
+import {
+  hasWeights,
+  isAdded,
+  isHanded,
+  isLayerOfLoop,
+  isOfModule,
+  isOwnLayer,
+  isTrainedPart,
+  isTransform,
+  readsSelf,
+} from "./called-layers.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
 import { unpackedFrom } from "./inputs.ts";
-import { isListedLayer, isParam } from "./own-layers.ts";
+import { isListedLayer } from "./own-layers.ts";
 import { returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
-import { SIZES, last, makesTransform, transformsTensors } from "./torch-names.ts";
+import { SIZES, last, transformsTensors } from "./torch-names.ts";
 
 /** Methods whose result no longer belongs to the graph. */
 const CUTS = new Set([
@@ -319,11 +330,13 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
         // `self(x)` is the forward.
         (expr.func.kind === "Name" && (expr.func.id === "self" || isLayerOfLoop(expr.func, facts)))
       )
-        return expr.args.some((arg) => {
-          // Whatever a getter makes of the input, the layer's weights have a graph.
-          const got = gotten(arg.value, facts);
-          return got ? got.args.some(({ value }) => again(value)) : again(arg.value);
-        });
+        return (
+          expr.args.some((arg) => {
+            // Whatever a getter makes of the input, the layer's weights have a graph.
+            const got = gotten(arg.value, facts);
+            return got ? got.args.some(({ value }) => again(value)) : again(arg.value);
+          }) || isTrainedPart(expr, facts)
+        );
       // A method of the class, `self.forward_once(x)`.
       const own = selfAttribute(expr.func) === null ? null : callTarget(expr, facts.file);
       const results = own === null ? undefined : resultsOf(own, facts);
@@ -359,7 +372,37 @@ function writtenAbove(expr: Expr, facts: Facts): Expr | null {
       // What it is given on the right was there before.
       if (given && given.end < expr.start && (!found || found.start < given.start)) found = given;
     }
-  return found?.kind === "Call" && isOfLayer(found, facts) ? found : null;
+  return found && isComputedByLayer(found, facts) ? found : null;
+}
+
+/** `self.net(x)`, and the mean, the sum or a part of what that gave: `torch.mean(terms)`. */
+function isComputedByLayer(expr: Expr, facts: Facts, depth = 0): boolean {
+  if (depth > 4) return false;
+  const again = (inner: Expr): boolean => isComputedByLayer(inner, facts, depth + 1);
+  switch (expr.kind) {
+    case "Name":
+      return facts.file.scopes
+        .reaching(expr)
+        .some(({ how, value }) => (how === "assign" || how === "unpack") && value !== null && again(value));
+    case "Binary":
+      return again(expr.left) || again(expr.right);
+    case "Subscript":
+      return again(expr.value);
+    // `self.total = self.fit + 0.1 * self.penalty`, each of which was.
+    case "Attribute":
+      return selfAttribute(expr) !== null && writtenAbove(expr, facts) !== null;
+    case "Call":
+      if (isOfLayer(expr, facts)) return true;
+      if (/^torch\.(?:mean|sum|abs|square|sqrt|log|exp)$/.test(facts.file.dotted(expr.func) ?? ""))
+        return expr.args[0] !== undefined && again(expr.args[0].value);
+      return (
+        expr.func.kind === "Attribute" &&
+        /^(?:mean|sum|abs|square|sqrt|log|exp|squeeze|float)$/.test(expr.func.attr) &&
+        again(expr.func.value)
+      );
+    default:
+      return false;
+  }
 }
 
 function isOfLayer({ func }: Call, facts: Facts): boolean {
@@ -446,84 +489,4 @@ function gone({ node }: Definition, iterable: Expr, { file }: Facts): Expr {
   return (
     (/^builtins\.(?:enumerate|zip)$/.test(name ?? "") ? iterable.args[at]?.value : undefined) ?? iterable
   );
-}
-
-/** `self.normalize = transforms.Normalize(mean, std)` */
-function isTransform(callee: Expr, { file }: Facts): boolean {
-  return isOnlyMadeBy(callee, file, (made) => makesTransform(file.dotted(made.func) ?? ""));
-}
-
-/** `self.head = nn.Linear(64, 10)`, which learns. */
-function hasWeights(callee: Expr, { file, networks }: Facts): boolean {
-  return (
-    !networks.isFrozen(callee) &&
-    isOnlyMadeBy(callee, file, (made) =>
-      /^torch\.nn\.(?:Linear|Bilinear|Conv\w+|Embedding\w*|(?:Layer|Group|Batch|RMS)Norm\w*|LSTM|GRU|RNN|Transformer\w+|Sequential)$/.test(
-        file.dotted(made.func) ?? "",
-      ),
-    )
-  );
-}
-
-function isOwnLayer(expr: Expr, facts: Facts): boolean {
-  return selfAttribute(expr) !== null && facts.value(expr).what === "module";
-}
-
-function isOfModule(expr: Expr, facts: Facts): boolean {
-  const cls = classOf(expr);
-  return cls !== null && isModuleRole(facts.role(cls));
-}
-
-/** `self.encoder = encoder` of a module: a layer, or a function of tensors, that its maker chose. */
-function isHanded(callee: Expr, facts: Facts): boolean {
-  const cls = classOf(callee);
-  if (!cls || facts.role(cls) !== "module") return false;
-  const writes = attributesOf(cls, facts.file).get(selfAttribute(callee)!)?.writes ?? [];
-  return (
-    writes.length > 0 &&
-    writes.every(
-      ({ value, in: method }) =>
-        method.name === "__init__" &&
-        // `self.norm = norm_layer(dim)`
-        ((value?.kind === "Name" && isParam(value, method)) ||
-          (value?.kind === "Call" && isParam(value.func, method))),
-    )
-  );
-}
-
-/** `self.layer1(x)` where `self.add_module(name, stage)` is all that the class says of it. */
-function isAdded(callee: Expr, facts: Facts): boolean {
-  const { file } = facts;
-  const cls = classOf(callee);
-  const own = selfAttribute(callee)!;
-  return (
-    cls !== null &&
-    isOfModule(callee, facts) &&
-    !attributesOf(cls, file).has(own) &&
-    !methodsOf(cls).some(({ name }) => name === own) &&
-    file
-      .callsNamed("add_module", "register_module", "setattr")
-      .some((call) => classOf(call) === cls && addsToSelf(call))
-  );
-}
-
-/** `self.add_module(name, layer)`, `setattr(self, name, layer)` */
-function addsToSelf({ func, args }: Call): boolean {
-  const to = func.kind === "Attribute" ? func.value : args[0]?.value;
-  return to?.kind === "Name" && to.id === "self";
-}
-
-/** `for block in self.blocks: x = block(x)`. */
-function isLayerOfLoop(name: Expr & { kind: "Name" }, facts: Facts): boolean {
-  const definitions = facts.file.scopes.reaching(name);
-  return (
-    definitions.length > 0 &&
-    definitions.every(({ how, value }) => how === "iterate" && value !== null && readsSelf(value))
-  );
-}
-
-function readsSelf(expr: Expr): boolean {
-  if (expr.kind === "Call") return expr.args.some((arg) => readsSelf(arg.value));
-  if (expr.kind === "Subscript") return readsSelf(expr.value);
-  return expr.kind === "Attribute" && (selfAttribute(expr) !== null || readsSelf(expr.value));
 }
