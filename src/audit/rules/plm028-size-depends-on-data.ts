@@ -2,7 +2,7 @@ import { isNone, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, Node, NodeOf, Stmt } from "../../python/tree.ts";
+import type { Arg, Call, Expr, FunctionDef, Node, NodeOf, Param, Stmt } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { FUNCTIONS, TENSOR_ONLY_METHODS, last } from "../facts/torch-names.ts";
@@ -208,25 +208,61 @@ function isUsedInStep(picked: NodeOf<"Subscript">, facts: Facts): boolean {
   );
 }
 
+/** Methods that neither arrays nor numbers have; of these, tables have some. */
+const OF_TENSORS = /^(?:float|half|bfloat16|cuda|cpu|exp|log|sigmoid|softmax|relu|clamp|norm)$/;
+const OF_TABLES_TOO = /^(?:abs|pow|sqrt|square)$/;
+
 /** Arithmetic, and methods that only tensors have, give what they are given. */
-function isTakenByTorch(expr: Expr, facts: Facts): boolean {
+function isTakenByTorch(expr: Expr, facts: Facts, seen = new Set<Definition>()): boolean {
   const { file } = facts;
   const { parent } = expr;
-  if (parent?.kind === "Binary" || parent?.kind === "Unary") return isTakenByTorch(parent, facts);
+  // `(differences.data < 1).float()`
+  if (/^(?:Binary|Unary|Compare)$/.test(parent?.kind ?? "") || isData(parent))
+    return isTakenByTorch(parent as Expr, facts, seen);
   if (parent?.kind === "Attribute" && parent.parent?.kind === "Call" && parent.parent.func === parent)
-    return TENSOR_ONLY_METHODS.has(parent.attr) || isTakenByTorch(parent.parent, facts);
+    return (
+      TENSOR_ONLY_METHODS.has(parent.attr) ||
+      OF_TENSORS.test(parent.attr) ||
+      (OF_TABLES_TOO.test(parent.attr) && !file.text.includes("pandas")) ||
+      isTakenByTorch(parent.parent, facts, seen)
+    );
   // `kept = scores[hit]`, and the name is.
   const [target] = parent?.kind === "Assign" && parent.value === expr ? parent.targets : [];
   const named = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
-  if (named) return isUsedAsTensor(named, file);
+  if (named) return isTakenUnder(named, facts, seen);
   const call = parent?.kind === "Arg" ? parent.parent : null;
-  if (call?.kind !== "Call") return false;
+  if (parent?.kind !== "Arg" || call?.kind !== "Call") return false;
   const name = file.dotted(call.func) ?? "";
+  const param = paramOf(parent, call, file.functionNamed(name));
+  const given = param ? file.scopes.definitionAt(param) : null;
   return (
     name.startsWith("torch.nn.functional.") ||
     (name === `torch.${last(name)}` && FUNCTIONS.has(last(name))) ||
+    // `smooth(boxes[hit], wanted[hit])` of this file, which computes with what it is given.
+    (given !== null && isTakenUnder(given, facts, seen)) ||
     isOnlyMadeBy(call.func, file, (made) => (file.dotted(made.func) ?? "").startsWith("torch.nn."))
   );
+}
+
+function isTakenUnder(named: Definition, facts: Facts, seen: Set<Definition>): boolean {
+  if (seen.has(named)) return false;
+  // An array has a shape and a type as well: further on only what none has is taken for an answer.
+  const first = seen.size === 0 && named.how !== "param";
+  seen.add(named);
+  return (
+    (first && isUsedAsTensor(named, facts.file)) ||
+    facts.file.scopes.uses(named).some((use) => isTakenByTorch(use, facts, seen))
+  );
+}
+
+const isData = (node: Node | null): boolean =>
+  node?.kind === "Attribute" && node.attr === "data" && node.parent?.kind !== "Call";
+
+/** The parameter that an argument is for, of a function that is called without stars. */
+function paramOf(arg: Arg, { args }: Call, fn: FunctionDef | undefined): Param | undefined {
+  return args.every(({ star }) => star === 0)
+    ? fn?.params.find(({ name }, at) => (arg.name === null ? at === args.indexOf(arg) : name === arg.name))
+    : undefined;
 }
 
 /** How often each row is repeated: a tensor, or what is called one by its name. */
