@@ -487,21 +487,43 @@ function isCountedApart({ of, by, is, holds }: Condition, test: Expr, loop: Turn
   return isBelow === (of !== counter);
 }
 
-/** `step % n == 0` in a loop over `range(n)` that counts otherwise: `step` is of the loop around. */
-function isOfOuterLoop({ by }: Condition, test: Expr, loop: Turn, { file }: Facts): boolean {
-  if (by === "" || loop.kind !== "For" || loop.iter.kind !== "Call") return false;
+/**
+ * `step % n == 0` in a loop over `range(n)` that counts otherwise: `step` is of the loop around, by `for step in …` or by a
+ * `step += 1` beside this loop.
+ */
+function isOfOuterLoop(synced: Condition, test: Expr, loop: Turn, facts: Facts): boolean {
+  const { file } = facts;
+  if (synced.by === "" || loop.kind !== "For" || loop.iter.kind !== "Call") return false;
   const [count, ...more] = loop.iter.args;
   const [outer] = loopsAround(loop);
   if (!count || more.length > 0 || !outer || file.dotted(loop.iter.func) !== "builtins.range") return false;
-  if (file.textOf(count.value) !== by || optimizerSteps(file).some((step) => contains(loop, step)))
-    return false;
+  const steps = optimizerSteps(file);
+  if (file.textOf(count.value) !== synced.by || steps.some((step) => contains(loop, step))) return false;
+  // `if (step + 1) % n == 0: optimizer.step()` below it asks the same.
+  const isAskedAlike = (step: Call): boolean => {
+    const guard = guardOf(step, facts);
+    const stepped = guard && condition(guard.test, guard.when, facts);
+    return stepped !== null && stepped.by === synced.by && !differ(synced, stepped);
+  };
+  if (steps.some((step) => contains(outer, step) && isAskedAlike(step))) return false;
   let changes = false;
   let counted = false;
-  walk(test, (node) => {
+  walk(askedAt(test, file), (node) => {
+    // `self.step`, which one place of the file counts on.
+    if (node.kind === "Attribute" && mentions(synced.of, file.textOf(node))) {
+      const [grown, ...others] = file
+        .all("AugAssign")
+        .filter(({ target }) => file.textOf(target) === file.textOf(node));
+      if (!grown || others.length > 0) return;
+      changes ||= contains(loop, grown);
+      counted ||= contains(outer, grown);
+    }
     if (node.kind !== "Name") return;
-    for (const one of file.scopes.reaching(node)) {
-      changes ||= contains(loop, one.node);
-      counted ||= outer.kind === "For" && contains(outer.target, one.node);
+    for (const { how, node: made } of file.scopes.reaching(node)) {
+      changes ||= contains(loop, made);
+      counted ||=
+        (outer.kind === "For" && contains(outer.target, made)) ||
+        (how === "augment" && contains(outer, made) && mentions(synced.of, node.id));
     }
   });
   return counted && !changes;
