@@ -40,7 +40,7 @@ export function sizeRead(given: Expr, at: number, places: number, call: Call, fi
     ? sizes.func.attr === "size"
       ? sizes.func.value
       : null
-    : measured(sizes);
+    : measured((sizes.kind === "Name" ? file.scopes.onlyValue(sizes) : null) ?? sizes);
 }
 
 /** The `x` of `x.shape` and `x.size()`. */
