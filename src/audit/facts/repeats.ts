@@ -267,28 +267,6 @@ function isOneWhereRepeated(times: readonly Expr[], source: Expr, { file }: Fact
   return times.every((value, at) => isOne(value) || ones.has(at));
 }
 
-/**
- * Which of so many dimensions are known to be one long: the new ones of `x.unsqueeze(-1).unsqueeze(-1)`, also one after the other
- * under the same name, and those that are given as such, `x.view(n, 1)`.
- */
-function onesOf(expr: Expr, rank: number, file: PythonFile): ReadonlySet<number> {
-  const source = shapedBy(expr, file);
-  if (source.kind !== "Call" || source.func.kind !== "Attribute" || rank < 1) return new Set();
-  // `torch.unsqueeze(x, -1)`
-  const shift = file.dotted(source.func) === "torch.unsqueeze" ? 1 : 0;
-  const before = shift === 1 ? positional(source, 0) : source.func.value;
-  if (source.func.attr !== "unsqueeze" || !before) {
-    const sizes = sizesGiven(source, file);
-    return new Set(sizes.length === rank ? sizes.flatMap((one, at) => (isOne(one) ? [at] : [])) : []);
-  }
-  const dim = Number(file.textOf(argument(source, "dim", shift) ?? source));
-  const place = dim < 0 ? dim + rank : dim;
-  // Whatever is given by a name may be anywhere.
-  if (!(place >= 0 && place < rank)) return new Set();
-  const others = onesOf(before, rank - 1, file);
-  return new Set([place, ...[...others].map((at) => (at < place ? at : at + 1))]);
-}
-
 /** `x.view(n, 1, 1, 1).repeat(1, 1, *size)`, `x.view([n] + [1] * rest).repeat(1, *size)`: what the star repeats is one. */
 function isOneUnderStar(call: Call, source: Expr, { file }: Facts): boolean {
   const given = call.args.slice(0, -1);

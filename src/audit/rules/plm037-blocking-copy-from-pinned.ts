@@ -27,7 +27,7 @@ export const rule: Rule = {
     // "loader" or "Loader": one that a function of another file makes may pin.
     if (!file.mentions("pin_memory") && !facts.pins && !file.mentions("oader")) return;
     // Then every launch waits, and nothing overlaps with a copy: another rule tells of that. What is converted on the way is so
-    // by the host all the same, unless the copy may be left to itself: measured, that takes six times as long.
+    // by the host all the same, unless the copy may be left to itself.
     const waits = file.says(/CUDA_LAUNCH_BLOCKING["']\]?\s*[=,]\s*["']1/);
     const packs = facts.project.packing.has(file.module);
     for (const call of file.callsNamed("to", "cuda")) {
