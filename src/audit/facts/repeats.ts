@@ -263,8 +263,8 @@ function isOneWhereRepeated(times: readonly Expr[], source: Expr, { file }: Fact
         (value.kind === "Num" && value.text === "1") || ones.has(at) || ones.has(at - times.length),
     );
   }
-  const ones = onesOf(source, times.length, file);
-  return times.every((value, at) => isOne(value) || ones.has(at));
+  const sizes = sizesGiven(source, file);
+  return sizes.length === times.length && times.every((value, at) => isOne(value) || isOne(sizes[at]!));
 }
 
 /** `x.view(n, 1, 1, 1).repeat(1, 1, *size)`, `x.view([n] + [1] * rest).repeat(1, *size)`: what the star repeats is one. */
