@@ -1,0 +1,62 @@
+import type { Role } from "./classes.ts";
+import type { ProjectFacts } from "./project.ts";
+import { last } from "./torch-names.ts";
+
+/** What is known of a few functions of a tree, and asked of every file: those that take a step, or keep what they are given. */
+const TOLD = [
+  "loose",
+  "keeps",
+  "copies",
+  "reduces",
+  "runs",
+  "losses",
+  "collates",
+  "uncleared",
+  "loads",
+  "wide",
+  "meets",
+] as const;
+
+type Words = Readonly<Record<(typeof TOLD)[number], ReadonlySet<string>>>;
+
+const words = new WeakMap<ProjectFacts, Words>();
+
+/** The last words of the functions of which each is known. */
+export function wordsOf(project: ProjectFacts): Words {
+  let found = words.get(project);
+  if (!found) {
+    const sets = Object.fromEntries(TOLD.map((fact) => [fact, new Set<string>()])) as Record<
+      (typeof TOLD)[number],
+      Set<string>
+    >;
+    for (const [name, facts] of project.functions)
+      for (const fact of TOLD) {
+        const told = facts[fact];
+        // Of all that it hands back "wide" says "".
+        if (told || told === "") sets[fact].add(last(name));
+      }
+    words.set(project, (found = sets));
+  }
+  return found;
+}
+
+const byWord = new WeakMap<ProjectFacts, ReadonlyMap<string, readonly string[]>>();
+
+/** Of `package.Net`, which the package's `__init__` has from one of its modules, and of `net.Net` below the audited root. */
+export function roleByWord(dotted: string, project: ProjectFacts): Role {
+  let names = byWord.get(project);
+  if (!names) {
+    const found = new Map<string, string[]>();
+    for (const name of project.roles.keys()) {
+      const word = last(name);
+      const same = found.get(word);
+      if (same) same.push(name);
+      else found.set(word, [name]);
+    }
+    byWord.set(project, (names = found));
+  }
+  const [one, ...more] = names.get(last(dotted)) ?? [];
+  if (!one || more.length > 0) return "other";
+  const owner = dotted.slice(0, -last(dotted).length);
+  return one.startsWith(owner) || one.endsWith(`.${dotted}`) ? project.roles.get(one)! : "other";
+}
