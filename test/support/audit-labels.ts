@@ -111,6 +111,7 @@ const FILES = [
   "labels-99.jsonl",
   "labels-100.jsonl",
   "labels-101.jsonl",
+  "labels-102.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
