@@ -2,6 +2,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { blockOf, classOf, contains, isStatement, walk } from "../../python/nodes.ts";
 import type { Call, Expr, If, Node, Stmt } from "../../python/tree.ts";
 import { handedIn } from "./handed-in.ts";
+import { isSettled } from "./settled-tests.ts";
 import {
   isEmptied,
   isExport,
@@ -206,6 +207,8 @@ function readTest(statement: If, child: Node, file: PythonFile): Frequency {
   if (isEmptied(statement, child)) return "unknown";
   // What a module has not made yet, it makes once.
   if (isUnmade(test) && statement.body.includes(child as never)) return "unknown";
+  // Said by its name alone to hold now and then.
+  if (statement.body.includes(child as never) && isThrottle(test) && isSettled(test, file)) return "every";
   // `if early or late:`
   const named = test.kind === "Bool" && test.op === "or" ? test.values : [test];
   if (named.every((one) => one.kind === "Name" && isNamedThrottle(one.id, statement))) return "throttled";

@@ -1,4 +1,4 @@
-import { positional } from "../../python/file.ts";
+import { isFalse, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
@@ -112,18 +112,15 @@ const EVALUATES =
 
 /** By its name what a network made of a batch, and no number. */
 const MADE =
-  /^(?:y|y_?hat|x_?hat|out|outs|recons?|reconstructions?|\w*(?:preds?|predictions?|outputs?|logits|probs|images?|imgs|samples|masks?|embeddings?|feats?|features))$/;
+  /^(?:y|y_?hat|x_?hat|out|outs|recons?|reconstructions?|\w*(?:preds?|predictions?|outputs?|logits|probs|images?|imgs?|samples|masks?|embeddings?|feats?|features))$/;
 
 /** `loss, recon = trainer.eval(x)`, and `recons.append(recon)` for each batch of what is kept apart. */
 function* byEvaluator(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const { added, how, loop, root } of keeps(facts)) {
-    const [one, ...more] = added.kind === "Name" && MADE.test(added.id) ? file.scopes.reaching(added) : [];
-    const call = one?.value;
-    if (how !== "list" || loop?.kind !== "For" || more.length > 0 || call?.kind !== "Call") continue;
-    if (!/^(?:assign|unpack)$/.test(one!.how) || call.func.kind !== "Attribute" || call.args.length === 0)
-      continue;
-    if (!EVALUATES.test(call.func.attr) || !contains(loop, call)) continue;
+    if (how !== "list" || loop?.kind !== "For") continue;
+    const call = methodBehind(added, facts);
+    if (!call || !contains(loop, call)) continue;
     if (!/val|test|eval|dev/i.test(iteratedText(loop.iter, file)) || isBrokenOff(loop, facts)) continue;
     yield {
       ...keptOf(added, `\`${file.textOf(root)}\``),
@@ -131,6 +128,45 @@ function* byEvaluator(facts: Facts): Generator<Finding> {
     };
   }
 }
+
+/** The call of a method that evaluates a batch, of what it gave, of one of its parts, or of an entry of such a part: `info["merged"]`. */
+function methodBehind(added: Expr, facts: Facts): Call | null {
+  const { file } = facts;
+  let from = added;
+  for (let depth = 0; depth < 4; depth++) {
+    // By its name a picture or a row of scores; another entry may be a loss as well.
+    if (from === added && !MADE.test(nameOf(from))) return null;
+    if (from.kind === "Subscript") {
+      from = from.value;
+      continue;
+    }
+    const [one, ...more] = from.kind === "Name" ? file.scopes.reaching(from) : [];
+    const value = one && more.length === 0 && /^(?:assign|unpack)$/.test(one.how) ? one.value : null;
+    if (value?.kind === "Call") return isOfEvaluation(value, facts) ? value : null;
+    if (value?.kind !== "Subscript" || one!.how !== "assign") return null;
+    from = value;
+  }
+  return null;
+}
+
+/** `recon`, also of `out["recon"]`. */
+function nameOf(expr: Expr): string {
+  if (expr.kind === "Name") return expr.id;
+  return expr.kind === "Subscript" && expr.index.kind === "Str" ? (expr.index.value ?? "") : "";
+}
+
+/** `trainer.eval(x)`, or under `no_grad` a method that is told not to train: `model.update(x, y, training=False)`. */
+function isOfEvaluation(call: Call, facts: Facts): boolean {
+  if (call.func.kind !== "Attribute" || call.args.length === 0) return false;
+  if (EVALUATES.test(call.func.attr)) return true;
+  return (
+    facts.file.dotted(call.func) === null &&
+    call.args.some(({ name, value }) => name !== null && TRAINS.test(name) && isFalse(value)) &&
+    facts.gradMode(call) === "off"
+  );
+}
+
+const TRAINS = /^(?:is_?)?train(?:ing)?$/;
 
 /** `if count >= wanted: break`: a handful of batches. */
 function isBrokenOff(loop: Loop, { file }: Facts): boolean {
