@@ -9,6 +9,7 @@ import { lexicalGrad } from "../facts/gradmode.ts";
 import { iteratedText } from "../facts/loaders.ts";
 import { looks, unrecorded } from "../facts/looks.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { ownSwitches, ranAfterOwnSwitch } from "../facts/own-switches.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import { localName } from "../imports.ts";
@@ -35,6 +36,7 @@ export const rule: Rule = {
     const switching = new Set(
       evaluates ? facts.file.callsNamed("eval", "train").flatMap((call) => functionOf(call) ?? []) : [],
     );
+    const apart = new Set(facts.file.once(ownSwitches).flatMap((call) => functionOf(call) ?? []));
     for (const fn of facts.file.all("FunctionDef")) {
       const found =
         (switching.has(fn) || switching.has(functionOf(fn)!)
@@ -42,7 +44,8 @@ export const rule: Rule = {
           : null) ??
         inspection(fn, facts) ??
         named(fn, facts) ??
-        (evaluates ? called(fn, facts) : null);
+        (evaluates ? called(fn, facts) : null) ??
+        (apart.has(fn) ? switched(fn, facts) : null);
       if (!found || usesGradients(fn, facts)) continue;
       seen.add(fn);
       const torch = localName(facts.file, "torch");
@@ -203,6 +206,18 @@ function showing(fn: FunctionDef, facts: Facts): { at: Node; message: string; se
       };
   }
   return null;
+}
+
+/** The same by a word of the program's own: `model.switch_to_eval()`. */
+function switched(fn: FunctionDef, facts: Facts): { at: Node; message: string; severity: "note" } | null {
+  const run = ranAfterOwnSwitch(fn, facts);
+  return run
+    ? {
+        at: run.func,
+        severity: "note",
+        message: `\`${facts.file.textOf(run.func)}\` is in eval mode, yet the call records a graph and saves its activations`,
+      }
+    : null;
 }
 
 /** `def validate(model, loader)`, whose caller has switched to eval mode. */
