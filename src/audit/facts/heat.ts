@@ -206,14 +206,19 @@ export function spreadHeat(
         heat(to, reached);
     }
     // `self.calc_loss(batch)` of a base that leaves it to the classes made of it: theirs run.
-    if (fn.summary.method && fn.summary.calls.length === 0) {
+    if (fn.summary.method) {
       const cut = fn.summary.name.lastIndexOf(".");
       const cls = fn.summary.name.slice(0, cut);
-      if (!isOfOwn(roles.get(cls))) continue;
+      const role = roles.get(cls);
+      const isLeft = fn.summary.calls.length === 0;
+      if (isLeft ? !isOfOwn(role) : !isDriven(role)) continue;
+      const callers = isLeft ? [] : fn.callers.filter(({ from }) => hot[from.at] !== undefined);
+      if (!isLeft && callers.length === 0) continue;
       heirs ??= heirsByClass(roles, names);
       const below = new Set(heirs.get(cls));
       // A set goes on through what is added to it on the way.
       for (const heir of below) {
+        if (!isLeft && callers.every(({ from }) => isReplaced(from, heir, graph))) continue;
         heat(byName.get(heir + fn.summary.name.slice(cut)), reached);
         for (const next of heirs.get(heir) ?? []) below.add(next);
       }
@@ -225,6 +230,15 @@ export function spreadHeat(
 /** A class whose own code calls what its heirs override; a framework calls its hooks beside that. */
 const isOfOwn = (role: Role | undefined): boolean =>
   role === "other" || role === "lightning" || role === "trainer";
+
+/** A framework takes the step of whichever class it was given: what one of them overrides runs in place of the base's, whatever that does. */
+const isDriven = (role: Role | undefined): boolean => role === "lightning" || role === "trainer";
+
+/** A method that the heir has one of its own for, which does not go back to it: `super().compute_loss(…)`. */
+function isReplaced(fn: Fn, heir: string, { byName }: CallGraph): boolean {
+  const own = byName.get(`${heir}.${last(fn.summary.name)}`);
+  return own !== undefined && own !== fn && !own.calls.some(({ to }) => to === fn);
+}
 
 /** The classes that are directly of another one of the tree; of networks, frameworks call what they override. */
 function heirsByClass(
