@@ -1,7 +1,8 @@
 import { importsFrom, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Arg, Call, Expr } from "../../python/tree.ts";
+import { paramGiven } from "./returns.ts";
 
 /** One process a device: by torch itself, by accelerate, or by Lightning. */
 export function setsUpRanks(file: PythonFile): boolean {
@@ -64,6 +65,54 @@ function isAsked(call: Call): boolean {
     (at) =>
       (at.kind === "If" && !contains(at.test, call) && functionOf(at) === functionOf(call)) ||
       at.kind === "IfExp",
+  );
+}
+
+/** `DistributedDataParallel(net, device_ids=[rank])`: its ranks have devices, whatever they talk through. */
+export function givesIndices(file: PythonFile): boolean {
+  return file.callsNamed("DistributedDataParallel").some((call) => {
+    const ids = keyword(call, "device_ids")?.value;
+    return ids?.kind === "List" && ids.items.length > 0;
+  });
+}
+
+const VISIBLE = "CUDA_VISIBLE_DEVICES";
+
+/** What sets it, for this process or for one that is started, or may: `env["CUDA_VISIBLE_DEVICES"] = gpu`, `dict(env, CUDA_VISIBLE_DEVICES=gpu)`. */
+const SETS_VISIBLE =
+  /CUDA_VISIBLE_DEVICES["']?\]?\s*(?:=(?!=)|:)|(?:setdefault|putenv|setenv|update|pop|=)\s*\(?\s*["']CUDA_VISIBLE_DEVICES/;
+
+/** `len(os.environ["CUDA_VISIBLE_DEVICES"].split(","))` processes, and nobody sets it: each of them sees them all. */
+export function isOnlyCounted(file: PythonFile): boolean {
+  if (SETS_VISIBLE.test(file.code)) return false;
+  return file.callsNamed("split").some((call) => {
+    if (call.func.kind !== "Attribute") return false;
+    const { value } = call.func;
+    const read = value.kind === "Name" ? file.scopes.onlyValue(value) : value;
+    return read !== null && file.textOf(read).includes(VISIBLE) && isCounted(call, file);
+  });
+}
+
+/** `len(gpus)`, also where it has got a name first. */
+function isCounted(expr: Expr, file: PythonFile): boolean {
+  const { parent } = expr;
+  if (parent?.kind === "Arg")
+    return parent.parent?.kind === "Call" && file.dotted(parent.parent.func) === "builtins.len";
+  const [target] = parent?.kind === "Assign" && expr.kind === "Call" ? parent.targets : [];
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return made !== null && file.scopes.uses(made).some((use) => isCounted(use, file));
+}
+
+/** Whether a function of this file makes something on the device that it is handed: `torch.randn(shape, device=device)`. */
+export function isAllocatedOn(call: Call, arg: Arg, file: PythonFile): boolean {
+  const param = paramGiven(call, arg, file);
+  const made = param ? file.scopes.definitionAt(param) : null;
+  return (
+    made !== null &&
+    file.scopes.uses(made).some(({ parent }) => {
+      if (parent?.kind !== "Arg" || parent.name !== "device" || parent.parent?.kind !== "Call") return false;
+      return (file.dotted(parent.parent.func) ?? "").startsWith("torch.");
+    })
   );
 }
 

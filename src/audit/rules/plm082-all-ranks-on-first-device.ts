@@ -5,7 +5,7 @@ import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from 
 import type { Assign, Call, Expr, Node } from "../../python/tree.ts";
 import { isModuleRole } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { drivers, mayGiveOwn } from "../facts/ranks.ts";
+import { drivers, givesIndices, isAllocatedOn, isOnlyCounted, mayGiveOwn } from "../facts/ranks.ts";
 import { callsOf } from "../facts/returns.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -89,6 +89,7 @@ function seesOwn(file: PythonFile): boolean {
   const text = file.code;
   return (
     text.includes("CUDA_VISIBLE_DEVICES") &&
+    !isOnlyCounted(file) &&
     (!SHOWS_SEVERAL.test(text) || SHOWS_OTHERS.test(text)) &&
     !file.all("Assign").some((one) => showsSeveral(one, file))
   );
@@ -166,7 +167,7 @@ const RAY = /^ray(?:\.|$)/;
 /** By a library that gives each rank its device; or there is none to give. */
 function isPlaced(file: PythonFile): boolean {
   return (
-    (file.says(/gloo/i) && !file.says(/nccl/i)) ||
+    (file.says(/gloo/i) && !file.says(/nccl/i) && !givesIndices(file)) ||
     file.callsNamed("Accelerator").length > 0 ||
     importsFrom(file, RAY) ||
     file.says(/\baccelerate\b|deepspeed|FakeTensorMode|(?:backend\s*=|group\()\s*["']fake["']/i)
@@ -410,6 +411,7 @@ function* literals(
       !own ||
       isDeviceOnly(call, facts) ||
       isBesideInit(call, file) ||
+      isBelowSetUp(call, facts) ||
       file.dotted(call.func) === "torch.load"
     ) {
       yield { at: call, severity: "note", message: UNLESS };
@@ -477,8 +479,11 @@ function firstDevice(call: Call, facts: Facts): Expr | null {
   // Said by number, or where a file is loaded: one rank alone may be meant, except where the ranks are set up.
   const shared = (): boolean => setsUpRanks(functionOf(call) ?? facts.file.tree.module, facts.file);
   if (name === "torch.load" && !shared()) return null;
-  if (name !== null)
-    return name.startsWith("torch.") && device && isFirst(device.value) ? device.value : null;
+  if (name?.startsWith("torch.") === true) return device && isFirst(device.value) ? device.value : null;
+  // `noise((4, 64), device="cuda")`, a function of this file that makes something there.
+  const handed = call.args.find((arg) => isFirst(arg.value) && isAllocatedOn(call, arg, facts.file));
+  if (handed) return handed.value;
+  if (name !== null) return null;
   if (call.func.kind !== "Attribute") return null;
   if (call.func.attr === "cuda")
     return call.args.length === 0
@@ -534,6 +539,28 @@ function isBesideInit(call: Call, file: PythonFile): boolean {
     file
       .callsNamed("init_process_group")
       .some((init) => functionOf(init) === functionOf(call) && init.start < call.start)
+  );
+}
+
+/**
+ * What is made below `setup(rank, size)` of this file, which starts the ranks and chooses none: whatever is put on the
+ * rank's own device by its number, this is on the first. One that another file sets up may have chosen there, and what is moved may be moved again.
+ */
+function isBelowSetUp(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const around = functionOf(call);
+  const name = file.dotted(call.func);
+  if (around === null || name === "torch.device" || name === "torch.load") return false;
+  if (/^(?:to|cuda)$/.test(lastWord(call.func)) || file.mentions("cuda.device(")) return false;
+  const isEarlier = (one: Call): boolean => functionOf(one) === around && one.start < call.start;
+  return (
+    file
+      .callsNamed("init_process_group")
+      .some((init) => !keyword(init, "device_id") && [init, ...helperCalls(init, facts)].some(isEarlier)) &&
+    !file.calls.matching(SETS_UP).some((one) => {
+      const from = file.dotted(one.func) ?? "";
+      return isEarlier(one) && !/^(?:torch|builtins)\./.test(from) && !from.startsWith(`${file.module}.`);
+    })
   );
 }
 
