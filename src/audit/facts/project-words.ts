@@ -1,5 +1,5 @@
 import type { Role } from "./classes.ts";
-import type { ProjectFacts } from "./project.ts";
+import type { FunctionFacts, ProjectFacts } from "./project.ts";
 import { last } from "./torch-names.ts";
 
 /** What is known of a few functions of a tree, and asked of every file: those that take a step, or keep what they are given. */
@@ -59,4 +59,21 @@ export function roleByWord(dotted: string, project: ProjectFacts): Role {
   if (!one || more.length > 0) return "other";
   const owner = dotted.slice(0, -last(dotted).length);
   return one.startsWith(owner) || one.endsWith(`.${dotted}`) ? project.roles.get(one)! : "other";
+}
+
+const steppers = new WeakMap<ProjectFacts, ReadonlyMap<string, readonly FunctionFacts[]>>();
+
+/** By the last word of their names: the functions of the tree that take a step. */
+export function stepsByWord(project: ProjectFacts): ReadonlyMap<string, readonly FunctionFacts[]> {
+  let found = steppers.get(project);
+  if (!found) {
+    const words = new Map<string, FunctionFacts[]>();
+    for (const [name, facts] of project.functions) {
+      if (!facts.loose) continue;
+      const word = last(name);
+      words.set(word, [...(words.get(word) ?? []), facts]);
+    }
+    steppers.set(project, (found = words));
+  }
+  return found;
 }

@@ -4,7 +4,7 @@ import type { Call, Expr, FunctionDef, Handler, Node, Try } from "../../python/t
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { heldErrors, isStored } from "../facts/held-errors.ts";
-import { stepsByWord } from "../facts/named-steps.ts";
+import { stepsByWord } from "../facts/project-words.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import { callsOf } from "../facts/returns.ts";

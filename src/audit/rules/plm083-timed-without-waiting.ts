@@ -13,7 +13,7 @@ import type { Arg, Attribute, Call, Expr, For, FunctionDef, Node, With } from ".
 import { feedsBackward } from "../facts/behind-loss.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { stepsByWord } from "../facts/named-steps.ts";
+import { stepsByWord } from "../facts/project-words.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
