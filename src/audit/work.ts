@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { Lines, STAND_IN, decode, decodeNarrow } from "../python/source.ts";
+import { isConversion } from "./conversions.ts";
 import { ownFault, reason } from "./discover.ts";
 import type { FoundFile } from "./discover.ts";
 import { youngCollector } from "./engine.ts";
@@ -164,7 +165,7 @@ export class Share {
       words.addImported(text.slice(0, IMPORTS));
       return;
     }
-    if (!isRelevant(file.path, text)) {
+    if (!isRelevant(file.path, text) || (!file.named && isConversion(file.path, text))) {
       result.irrelevant.push(at);
       if (!isTestText(file.path, text)) words.addFromText(file.path, text);
       return;

@@ -1,6 +1,7 @@
 import { Overlay } from "../base/overlay.ts";
 import { readNotebook } from "../python/notebook.ts";
 import type { EditableAudit } from "./audit.ts";
+import { isConversion } from "./conversions.ts";
 import { ownFault } from "./discover.ts";
 import { Words } from "./facts/mentions.ts";
 import { combine } from "./facts/project.ts";
@@ -103,7 +104,9 @@ export class Workspace {
     }
     if (JSON.stringify(summary) !== JSON.stringify(before.summary)) this.#stale = true;
     const known = this.#stale && summary ? withNew(this.#project, summary) : this.#project;
-    const passedOver = !this.#settings.generated && this.#unnamed.has(path) && isGenerated(text);
+    const passedOver =
+      this.#unnamed.has(path) &&
+      ((!this.#settings.generated && isGenerated(text)) || isConversion(path, text));
     const findings = source && !passedOver ? check(source, known, this.#settings) : [];
     this.#put(path, {
       summary,

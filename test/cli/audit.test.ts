@@ -141,6 +141,38 @@ PLM001 = "error"
     expect(await findings(cwd)).toEqual(all);
   });
 
+  test("a program that only converts weights is not judged, unless it is named", async () => {
+    const once = `import torch
+from transformers import AutoModel
+
+def convert(path, out):
+    model = AutoModel.from_pretrained(path).cuda()
+    model.load_state_dict(torch.load(path + "/old.pt"))
+    model.save_pretrained(out)
+
+if __name__ == "__main__":
+    convert("old", "new")
+`;
+    const cwd = project({
+      "tools/convert_weights.py": once,
+      // One that also trains, one that others may import, and one that is no program for this by its name.
+      "tools/merge_and_tune.py": `${once}\n${LOOP}`,
+      "tools/export.py": once.slice(0, once.indexOf("if __name__")),
+      "start.py": once,
+    });
+    const at = async (...args: string[]): Promise<string[]> =>
+      findings(cwd, "--select", "PLM001,PLM049", ...args);
+    expect(await at()).toEqual([
+      "start.py:6 PLM049",
+      "tools/export.py:6 PLM049",
+      "tools/merge_and_tune.py:6 PLM049",
+      "tools/merge_and_tune.py:21 PLM001",
+    ]);
+    expect(await at("tools/convert_weights.py")).toContain("tools/convert_weights.py:6 PLM049");
+    const workspace = new Workspace(await auditForEditing([cwd], cwd, DEFAULTS), DEFAULTS);
+    expect(workspace.update("tools/convert_weights.py", once).findings).toEqual([]);
+  });
+
   test("a setting that does not exist, and one of the wrong type, are named", async () => {
     const bad = async (table: string): Promise<string> => {
       const cwd = project({ "pyproject.toml": `[tool.plimsoll]\n${table}\n`, "a.py": LOOP });
