@@ -41,6 +41,9 @@ const MODULE_METHODS = new Set("to cuda cpu eval train half bfloat16 float requi
 const TELLS =
   /metric|accura|score|count|size|len|num|text|string|token|generat|test|valid|plot|log|save|load|print|summar|state|step|name|key|hook|param|module|eval$|train$/i;
 
+/** Methods by which networks learn from a batch: most hand back the numbers to be shown. */
+const LEARNS = /^(?:train|learn|update|optimi[sz]e|fit)/;
+
 /** Methods that run the network they are of, and parts of it. */
 const RUNS =
   /^(?:encoder|decoder|backbone|trunk|projector|predictor|classifier|forward|forward_\w+|noise_pred|calculate_(?:q|quantiles|state_embeddings|features|logits)|encode|decode|encode_\w+|decode_\w+|project|classify|embed|lm_head|extract_features?|get_\w*(?:features|embeddings?|logits)|reconstruct|training_losses|evaluate_actions|get_value|get_action\w*)$/;
@@ -444,7 +447,8 @@ export class CallValues {
       const own = this.ranElsewhere(call, null);
       if (own.what !== "unknown") return own;
       const given = this.#operands(call);
-      if (given.some(isOnDevice)) return { what: "output", device: "network", graph: "unknown" };
+      if (given.some(isOnDevice) && !LEARNS.test(attr))
+        return { what: "output", device: "network", graph: "unknown" };
       // `model.loss(embeddings.cpu())`
       if (given.every(({ device, graph }) => device === "cpu" && graph === "yes"))
         return { what: "output", device: "cpu", graph: "unknown" };

@@ -198,8 +198,7 @@ export function isScaling({ func }: Call): boolean {
 /** Written to in the loop: `x[i] = …`, `x.add_(…)`, `x.data = …`, or updated by a step as an image that is optimised. */
 export function isChanged(name: Expr & { kind: "Name" }, loop: Node, facts: Facts): boolean {
   if (/requires_grad/.test(definitionText(name, facts))) return true;
-  // `Adam([image.requires_grad_()])`
-  if (facts.file.says(new RegExp(`\\b${name.id}\\.requires_grad_\\(\\s*(?:True\\s*)?\\)`))) return true;
+  if (isLeaf(name.id, facts.file)) return true;
   return facts.file.all("Name").some((node) => {
     if (node.id !== name.id || !contains(loop, node) || functionOf(node) !== functionOf(name)) return false;
     const { parent } = node;
@@ -212,6 +211,15 @@ export function isChanged(name: Expr & { kind: "Name" }, loop: Node, facts: Fact
     if (parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent)) return true;
     return parent.parent?.kind === "Call" && parent.parent.func === parent && /[^_]_$/.test(parent.attr);
   });
+}
+
+/** An image that is optimised: `Adam([z.requires_grad_()])`; `z.requires_grad = True`; `Adam([z], lr=0.1)`. */
+function isLeaf(name: string, file: PythonFile): boolean {
+  return file.says(
+    new RegExp(
+      `\\b${name}\\.requires_grad(?:_\\(\\s*(?:True\\s*)?\\)| ?= ?True\\b)|\\b(?:Adam\\w*|SGD|RMSprop|LBFGS)\\(\\s*\\[(?:[^\\]]*\\W)?${name}\\W`,
+    ),
+  );
 }
 
 export function isOptimised(expr: Expr, { file }: Facts): boolean {

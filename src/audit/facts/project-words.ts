@@ -77,3 +77,20 @@ export function stepsByWord(project: ProjectFacts): ReadonlyMap<string, readonly
   }
   return found;
 }
+
+const boxes = new WeakMap<ProjectFacts, boolean>();
+
+/** Whether the tree has a class that holds tensors and sends them itself, and that a loader does not know how to pin. */
+export function hasOwnBoxes(project: ProjectFacts): boolean {
+  let found = boxes.get(project);
+  if (found === undefined) {
+    found = [...project.functions.keys()].some((name) => {
+      const cls = name.endsWith(".to") ? name.slice(0, -".to".length) : null;
+      return (
+        cls !== null && project.roles.get(cls) === "other" && !project.functions.has(`${cls}.pin_memory`)
+      );
+    });
+    boxes.set(project, found);
+  }
+  return found;
+}

@@ -6,6 +6,7 @@ import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { iteratedText, loadersOf, mayPin, pinsBatches } from "../facts/loaders.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { hasOwnBoxes } from "../facts/project-words.ts";
 import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -36,6 +37,7 @@ export const rule: Rule = {
       const flag = overlapFlag(call);
       const device = keyword(call, "device")?.value ?? positional(call, 0);
       if (call.func.attr === "to" && !facts.isAccelerator(facts.device(device))) continue;
+      if (mayBeBox(call, facts)) continue;
       const trains = facts.everyStep(call) !== null;
       if (!isFromPinned(call, facts, mayBePinned) && !isGivenUnseen(call.func.value, facts)) continue;
       yield {
@@ -64,6 +66,24 @@ export const rule: Rule = {
     if (!waits) yield* elsewhere(facts);
   },
 };
+
+/** `samples.to(device)`, where the tree has a class for pictures and their mask: what a loader cannot pin it hands out as it is. */
+function mayBeBox(call: Call & { func: Expr }, { project }: Facts): boolean {
+  return (
+    call.func.kind === "Attribute" &&
+    call.func.attr === "to" &&
+    call.args.length === 1 &&
+    /^(?:nested\w*|samples?|images?|videos?|frames?|inputs?|batch\w*|data)$/.test(
+      partName(call.func.value),
+    ) &&
+    hasOwnBoxes(project)
+  );
+}
+
+/** `samples` also of `batch["samples"]`. */
+function partName(expr: Expr): string {
+  return expr.kind === "Subscript" && expr.index.kind === "Str" ? (expr.index.value ?? "") : lastWord(expr);
+}
 
 /** `x.to(device, dtype=torch.half)`, `x.to(device, torch.bfloat16)`: a loader hands out float32, or bytes, unless it is told to. */
 function isHalved(call: Call, { file }: Facts): boolean {
