@@ -112,6 +112,8 @@ const FILES = [
   "labels-100.jsonl",
   "labels-101.jsonl",
   "labels-102.jsonl",
+  "labels-103.jsonl",
+  "labels-104.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
