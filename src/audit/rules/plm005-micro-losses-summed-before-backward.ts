@@ -11,6 +11,7 @@ import { derivesFrom } from "../facts/backwarded.ts";
 import { keeps } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
 import { carriedNames, isNetwork, networkOfLoss, runInParts } from "../facts/networks.ts";
+import { isOfOtherRuns } from "../facts/other-runs.ts";
 import { paramGiven } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { isStepMethod, loopsAround } from "../facts/training.ts";
@@ -50,9 +51,16 @@ export const rule: Rule = {
           ({ call, loss }) =>
             contains(loop, call) &&
             facts.frequency(call, loop) === "every" &&
+            // `if accumulate: total += loss`, `else: loss.backward()`: no run does both.
+            !isOfOtherRuns(call, at, loop, file) &&
             (loss === null || terms.size === 0 || derivesFrom(loss, terms, facts)),
         ) ||
-        helpers.some(({ call }) => contains(loop, call) && facts.frequency(call, loop) === "every")
+        helpers.some(
+          ({ call }) =>
+            contains(loop, call) &&
+            facts.frequency(call, loop) === "every" &&
+            !isOfOtherRuns(call, at, loop, file),
+        )
       )
         continue;
       const inParts = runInParts(loop, facts);

@@ -24,6 +24,7 @@ import { throttleOf } from "../facts/step-throttles.ts";
 import type { Throttle } from "../facts/step-throttles.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { isOfOtherRuns } from "../facts/other-runs.ts";
 import { callsOf } from "../facts/returns.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
@@ -359,7 +360,11 @@ function clearsThrottled(
       ),
   ].filter(
     (one) =>
-      (contains(loop, one) && !isForLost(one, loop, facts)) || (helper !== null && contains(helper, one)),
+      (contains(loop, one) &&
+        !isForLost(one, loop, facts) &&
+        // `if not accumulate: optimizer.zero_grad()` is of a run that steps in every turn.
+        !isOfOtherRuns(one, branch, loop, file)) ||
+      (helper !== null && contains(helper, one)),
   );
   return (
     clears.length > 0 &&
