@@ -231,6 +231,7 @@ function isTensor(param: Param, facts: Facts): boolean {
       isComputedWith(definition, facts) ||
       isGivenToTorch(definition, facts) ||
       isCutByAxes(definition, facts) ||
+      isMeasured(definition, facts.file) ||
       isMovedNumbers(definition, facts) ||
       hasTensorMethod(definition, facts.file))
   );
@@ -367,6 +368,28 @@ function isCutByAxes(definition: Definition, facts: Facts): boolean {
         (scopes.uses(named).some((one) => isComputed(one, facts)) || hasTensorMethod(named, file)))
     );
   });
+}
+
+/**
+ * `x.size(2)`, `x.size()[2]`, `n, c = x.size()`: what is asked for the length of one axis. Of arrays and images `size` is no method,
+ * and other things have one size.
+ */
+function isMeasured(definition: Definition, { scopes }: PythonFile): boolean {
+  return scopes.uses(definition).some(({ parent }) => {
+    const call = parent?.kind === "Attribute" && parent.attr === "size" ? parent.parent : null;
+    if (call?.kind !== "Call" || call.func !== parent || call.args.length > 1) return false;
+    const [axis] = call.args;
+    if (axis) return axis.name === "dim" || (axis.name === null && isPlace(axis.value));
+    const to = call.parent;
+    if (to?.kind === "Subscript")
+      return to.value === call && (to.index.kind === "Slice" || isPlace(to.index));
+    return to?.kind === "Assign" && to.value === call && to.targets[0]?.kind === "Tuple";
+  });
+}
+
+/** `2`, `-1` */
+function isPlace(expr: Expr): boolean {
+  return (expr.kind === "Unary" && expr.op === "-" ? expr.operand : expr).kind === "Num";
 }
 
 /** An operand, or given to a layer or a function of torch. */
