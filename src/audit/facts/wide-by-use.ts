@@ -1,7 +1,7 @@
-import { keyword, positional } from "../../python/file.ts";
+import { isNone, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
-import type { Comp, Expr, Name } from "../../python/tree.ts";
+import { classOf, contains } from "../../python/nodes.ts";
+import type { Comp, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { float64Makers, isFloat64 } from "./float64.ts";
@@ -161,7 +161,8 @@ function areRewards(data: Expr, facts: Facts, depth = 0): boolean {
   const returned = target === null ? [] : (file.once(returnsByName).get(target) ?? []);
   if (returned.length > 0) return returned.every(again);
   const own = of && selfAttribute(of);
-  return !!own && REWARDS.test(own) && isFilledWithNumbers(of!, own, file);
+  if (!own) return of?.kind === "Call" && areDiscounted(of, file);
+  return (REWARDS.test(own) && isFilledWithNumbers(of, own, file)) || areDiscounted(of, file);
 }
 
 function isTensor(expr: Expr, facts: Facts): boolean {
@@ -170,27 +171,105 @@ function isTensor(expr: Expr, facts: Facts): boolean {
 
 const REWARDS = /(?:^|_)rewards?(?:_(?:buffer|buf|list|memory|history|pool))?$/;
 
-/** `returns.insert(0, total)` into an empty list, with `total = reward + gamma * total`: Python's numbers, one after the other. */
-function areDiscounted(list: Name, file: PythonFile): boolean {
-  const { scopes } = file;
-  const [begun, ...more] = scopes.reaching(list);
-  if (more.length > 0 || begun?.value?.kind !== "List" || begun.value.items.length > 0) return false;
-  const added = scopes.uses(begun).flatMap(({ parent }) => {
-    const call = parent?.kind === "Attribute" ? parent.parent : null;
-    return parent?.kind === "Attribute" && call?.kind === "Call" && /^(?:append|insert)$/.test(parent.attr)
-      ? [call.args.at(-1)?.value ?? null]
-      : [];
-  });
+/**
+ * Python's numbers, one after the other: `returns.insert(0, total)` into an empty list, with `total = reward + gamma * total`; what
+ * a function of this file returns that does so, also turned round; and what is filled with nothing but such lists.
+ */
+function areDiscounted(list: Expr, file: PythonFile, depth = 0): boolean {
+  if (depth > 6) return false;
+  const again = (inner: Expr): boolean => areDiscounted(inner, file, depth + 1);
+  // `returns[::-1]`
+  if (list.kind === "Subscript") return list.index.kind === "Slice" && again(list.value);
+  if (list.kind === "Call") {
+    const of = list.args.length === 1 ? positional(list, 0) : null;
+    if (/^builtins\.(?:list|tuple|reversed)$/.test(file.dotted(list.func) ?? ""))
+      return of !== null && again(of);
+    const returned = file.once(returnsByName).get(callTarget(list, file) ?? "") ?? [];
+    return returned.length > 0 && returned.every(again);
+  }
+  const own = selfAttribute(list);
+  const filled = own === null ? filledName(list, file) : filledAttribute(list, own, file);
   return (
-    added.length > 0 &&
-    added.every((one) => {
-      const made = one?.kind === "Name" ? (scopes.lookup(one)?.definitions ?? []) : [];
-      return (
-        made.some(({ value }) => value?.kind === "Num") &&
-        made.some(({ value }) => value?.kind === "Binary" && /gamma|discount/i.test(file.textOf(value))) &&
-        made.every(({ value }) => value?.kind === "Num" || value?.kind === "Binary")
-      );
-    })
+    filled !== null &&
+    filled.length > 0 &&
+    filled.every(({ value, isOne }) => (isOne ? isDiscountedSum(value, file) : again(value)))
+  );
+}
+
+/** What is put into a list: one number, or all of another list. */
+interface Filled {
+  readonly value: Expr;
+  readonly isOne: boolean;
+}
+
+/** What a method puts into the list it is called on: `append`, `insert`, `extend`. */
+function putBy(use: Expr): readonly Filled[] {
+  const { parent } = use;
+  const call = parent?.kind === "Attribute" && parent.value === use ? parent.parent : null;
+  if (parent?.kind !== "Attribute" || call?.kind !== "Call" || call.func !== parent) return [];
+  const value = /^(?:append|insert|extend)$/.test(parent.attr) ? call.args.at(-1)?.value : undefined;
+  return value ? [{ value, isOne: parent.attr !== "extend" }] : [];
+}
+
+/** Of a list that begins empty; null of another. */
+function filledName(list: Expr, { scopes }: PythonFile): readonly Filled[] | null {
+  const made = list.kind === "Name" ? scopes.reaching(list) : [];
+  // `returns += discounted(rewards)` gives the name its own value again.
+  const begun = made.filter(({ how }) => how !== "augment");
+  const [one, ...more] = begun;
+  if (!one || more.length > 0) return null;
+  if (one.how === "assign" && one.value && one.value.kind !== "List")
+    return made.length === 1 ? [{ value: one.value, isOne: false }] : null;
+  if (one.value?.kind !== "List" || one.value.items.length > 0) return null;
+  return [
+    ...made.flatMap(({ how, value }) => (how === "augment" && value ? [{ value, isOne: false }] : [])),
+    ...scopes.uses(one).flatMap(putBy),
+  ];
+}
+
+/** Of one that an object keeps, begun empty, or with an empty place for each worker: `self.returns = [{}]`. */
+function filledAttribute(list: Expr, own: string, file: PythonFile): readonly Filled[] | null {
+  const cls = classOf(list);
+  if (!cls) return null;
+  const isIt = (expr: Expr): boolean => selfAttribute(expr) === own && classOf(expr) === cls;
+  const found: Filled[] = [];
+  for (const { how, value } of attributesOf(cls, file).get(own)?.writes ?? []) {
+    // `self.returns = torch.from_numpy(np.array(self.returns))`, where it is asked.
+    if (!value || contains(value, list) || isEmpty(value, file)) continue;
+    if (how !== "assign" && how !== "augment") return null;
+    found.push({ value, isOne: false });
+  }
+  for (const call of file.callsNamed("append", "insert", "extend"))
+    if (call.func.kind === "Attribute" && isIt(call.func.value)) found.push(...putBy(call.func.value));
+  // `self.returns[0][worker] = returns`
+  for (const { targets, value } of file.all("Assign")) {
+    let [at] = targets;
+    if (at?.kind !== "Subscript") continue;
+    while (at?.kind === "Subscript") at = at.value;
+    if (at && isIt(at)) found.push({ value, isOne: false });
+  }
+  return found;
+}
+
+/** `[]`, `{}`, `dict()`, None, and lists of these. */
+function isEmpty(expr: Expr, file: PythonFile): boolean {
+  if (isNone(expr)) return true;
+  if (expr.kind === "List") return expr.items.every((item) => isEmpty(item, file));
+  if (expr.kind === "Dict") return expr.values.length === 0;
+  return (
+    expr.kind === "Call" &&
+    expr.args.length === 0 &&
+    /^builtins\.(?:list|dict)$/.test(file.dotted(expr.func) ?? "")
+  );
+}
+
+/** `total` of `total = 0` and `total = reward + gamma * total`. */
+function isDiscountedSum(expr: Expr, file: PythonFile): boolean {
+  const made = expr.kind === "Name" ? (file.scopes.lookup(expr)?.definitions ?? []) : [];
+  return (
+    made.some(({ value }) => value?.kind === "Num") &&
+    made.some(({ value }) => value?.kind === "Binary" && /gamma|discount/i.test(file.textOf(value))) &&
+    made.every(({ value }) => value?.kind === "Num" || value?.kind === "Binary")
   );
 }
 
