@@ -1,6 +1,6 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, functionOf } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import { defaultOf, optionBehind } from "../facts/behind-options.ts";
@@ -145,7 +145,9 @@ function trainsOnAnyShape(facts: Facts): boolean {
   if (
     ONE_SHAPE.some((word) => file.mentions(word)) ||
     // Unless its collator pads to the longest: then there is not one shape anyway.
-    (compiles(facts) && !file.says(/DataCollator(?:WithPadding|ForSeq2Seq)\(/)) ||
+    (compiles(facts) &&
+      !file.says(/DataCollator(?:WithPadding|ForSeq2Seq)\(/) &&
+      !(isCompiledByChoice(file) && padsToLongest(file))) ||
     (file.mentions("torch_xla") && file.says(/(?<!is_)torch_xla/))
   )
     return false;
@@ -156,6 +158,55 @@ function trainsOnAnyShape(facts: Facts): boolean {
     ) ||
     (facts.project.training.has(file.module) && !OTHER_WORK.test(file.path))
   );
+}
+
+/** `if cfg.compile: model = torch.compile(model)`, and nowhere else: there are runs without. */
+function isCompiledByChoice(file: PythonFile): boolean {
+  const calls = file.callsNamed("compile").filter(({ func }) => file.dotted(func) === "torch.compile");
+  return (
+    !file.mentions("torch_compile") &&
+    calls.length > 0 &&
+    calls.every((call) =>
+      ancestors(call).some(
+        (at) =>
+          at.kind === "If" && /^(?:Name|Attribute|Subscript)$/.test(at.test.kind) && !contains(at.test, call),
+      ),
+    )
+  );
+}
+
+/** Whether a collator that is written here makes batches as long as their longest example. */
+function padsToLongest(file: PythonFile): boolean {
+  // `tokenizer.pad(batch)`, with `padding=True` as it is by default
+  const pads = file.callsNamed("pad").some((call) => {
+    const asked = keyword(call, "padding")?.value ?? null;
+    return (
+      call.func.kind === "Attribute" &&
+      file.dotted(call.func) === null &&
+      isTokenizer(call.func.value, file) &&
+      (asked === null || isTrue(asked) || (asked.kind === "Str" && asked.value === "longest"))
+    );
+  });
+  if (pads || file.callsNamed("pad_sequence").some((call) => isCollating(call))) return true;
+  // `ids + [pad] * (longest - len(ids))`, of `longest = max(len(one["ids"]) for one in batch)`
+  return file.all("Binary").some(({ left, op, right }) => {
+    if (op !== "*" || left.kind !== "List" || right.kind !== "Binary" || right.op !== "-") return false;
+    const longest = right.left.kind === "Name" ? file.scopes.onlyValue(right.left) : right.left;
+    return (
+      longest?.kind === "Call" &&
+      file.dotted(longest.func) === "builtins.max" &&
+      /\blen\(/.test(file.textOf(longest)) &&
+      right.right.kind === "Call" &&
+      file.dotted(right.right.func) === "builtins.len"
+    );
+  });
+}
+
+/** In `def collate(batch)`, or in the method of a `Collator`. */
+function isCollating(call: Call): boolean {
+  const fn = functionOf(call);
+  const cls = classOf(call);
+  return (fn?.kind === "FunctionDef" && /collat/i.test(fn.name)) || /collat/i.test(cls?.name ?? "");
 }
 
 /** What converts or exports a network looks at one example; a library's processor leaves the choice to its caller. */

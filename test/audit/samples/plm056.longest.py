@@ -1,0 +1,23 @@
+import torch
+from torch.utils.data import Dataset
+
+
+class Texts(Dataset):
+    def __init__(self, texts, tokenizer, cfg):
+        self.texts = texts
+        self.tokenizer = tokenizer
+        self.cfg = cfg
+
+    def __getitem__(self, index):
+        return self.tokenizer(self.texts[index], max_length=self.cfg.longest, padding="max_length")  # expect: PLM056
+
+
+def collate(batch):
+    longest = max(len(one["input_ids"]) for one in batch)
+    return torch.tensor([one["input_ids"] + [0] * (longest - len(one["input_ids"])) for one in batch])
+
+
+def build(model, cfg):
+    if cfg.compile:
+        model = torch.compile(model)
+    return model
