@@ -6,6 +6,7 @@ import { isBarrier, meetingPoints } from "../facts/barriers.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -112,7 +113,11 @@ export const rule: Rule = {
         ) {
           // `[average(t) for t in (loss, accuracy)]`
           if (isOverMetrics(call, file)) yield { at: call, severity: "note", message: EACH };
-          else if (facts.value(call.args[0].value).what === "tensor") put(call);
+          else if (
+            facts.value(call.args[0].value).what === "tensor" ||
+            isHandedBack(call.args[0].value, facts)
+          )
+            put(call);
         }
     for (const call of reduces) {
       const [arg] = call.args;
@@ -123,7 +128,10 @@ export const rule: Rule = {
       }
       // What is handed to it is one, even where nobody says what it is computed from.
       const what = arg ? facts.value(arg.value).what : "other";
-      if (what !== "tensor" && !(what === "unknown" && arg!.value.kind === "Name")) continue;
+      const isMaybe = what === "unknown" ? arg!.value.kind === "Name" : isHandedBack(arg?.value, facts);
+      // An accelerator takes lists and dicts too, all of them at once.
+      if (what !== "tensor" && !(isMaybe && (what === "unknown" || file.dotted(call.func) !== null)))
+        continue;
       put(call);
     }
     for (const here of groups.values())
@@ -134,7 +142,8 @@ export const rule: Rule = {
             given &&
             (ALL.test(lastWord(func)) ||
               facts.value(given.value).what === "tensor" ||
-              isAverage(given.value, file)),
+              isAverage(given.value, file) ||
+              isReadOut(given.value, file)),
         )
       )
         yield {
@@ -208,6 +217,29 @@ function isAverage(expr: Expr, file: PythonFile): boolean {
     made.func.kind === "Attribute" &&
     made.args.length === 0 &&
     /^(?:mean|sum)$/.test(made.func.attr)
+  );
+}
+
+/** `top1` of `top1, top5 = accuracy(scores, labels)`: what is reduced is a tensor, and of what no network made one of few numbers. */
+function isHandedBack(expr: Expr | undefined, facts: Facts): boolean {
+  return (
+    expr?.kind === "Name" &&
+    facts.value(expr).what === "output" &&
+    facts.file.scopes
+      .reaching(expr)
+      .every(({ value }) => value?.kind === "Call" && !isNetwork(value.func, facts))
+  );
+}
+
+/** `accuracy.item()` somewhere: one number as well. */
+function isReadOut(expr: Expr, { scopes }: PythonFile): boolean {
+  return (
+    expr.kind === "Name" &&
+    scopes
+      .reaching(expr)
+      .some((one) =>
+        scopes.uses(one).some(({ parent }) => parent?.kind === "Attribute" && parent.attr === "item"),
+      )
   );
 }
 
