@@ -44,10 +44,52 @@ function* inLosses(facts: Facts): Generator<Finding> {
     const isLoss =
       LOSS.test(cls?.name ?? fn.name) ||
       (LOSS.test(fn.name) && !EVALUATES.test(fn.name)) ||
-      (ofNetwork && JUDGES.test(fn.name));
+      (ofNetwork && JUDGES.test(fn.name)) ||
+      (isHandedToTraining(fn, facts) && isGivenOnToLoss(call, facts));
     if (!isLoss || facts.gradMode(call) === "off" || facts.value(source!).device === "cpu") continue;
     if (isMadeOfGiven(source!, facts) && !isAskedFor(call, facts)) yield { at: call, message: MESSAGE };
   }
+}
+
+/** `train(net, loader, objective=distil)`: whoever trains is handed the function, also with some of what it takes. */
+function isHandedToTraining(fn: FunctionDef, facts: Facts): boolean {
+  const { file } = facts;
+  const made = EVALUATES.test(fn.name) ? null : file.scopes.definitionAt(fn);
+  if (!made) return false;
+  return file.scopes.uses(made).some((use) => {
+    const call = givenTo(use);
+    const trains = call && /^functools\.partial$/.test(file.dotted(call.func) ?? "") ? givenTo(call) : call;
+    return trains !== null && facts.callee(trains)?.reachesBackward === true;
+  });
+}
+
+/** Not `metric=score`, which only tells. */
+function givenTo({ parent }: Expr): Call | null {
+  if (parent?.kind !== "Arg" || parent.star !== 0 || parent.parent?.kind !== "Call") return null;
+  return EVALUATES.test(parent.name ?? "") ? null : parent.parent;
+}
+
+/** Handed to a loss of torch's here, as it is or by a name: `y, t = y.double(), t.double()`. */
+function isGivenOnToLoss(call: Call, facts: Facts): boolean {
+  return placesOf(call, facts).some((one) => isGivenToLoss(one, facts));
+}
+
+/** Where the call stands, and where what it is assigned to is read. */
+function placesOf(call: Call, { file: { scopes } }: Facts): readonly Expr[] {
+  const { parent } = call;
+  const among = parent?.kind === "Tuple" && parent.parent?.kind === "Assign" ? parent : null;
+  const assign = among ? among.parent : parent;
+  const [whole] = assign?.kind === "Assign" ? assign.targets : [];
+  const target =
+    among && (whole?.kind === "Tuple" || whole?.kind === "List")
+      ? whole.items.length === among.items.length
+        ? whole.items[among.items.indexOf(call)]
+        : undefined
+      : among
+        ? undefined
+        : whole;
+  const named = target?.kind === "Name" ? scopes.definitionAt(target) : null;
+  return [call, ...(named ? scopes.uses(named) : [])];
 }
 
 /** `DiceLoss`, `SetCriterion`, `loss_boxes`, `compute_loss` */
@@ -182,10 +224,7 @@ function isMaybeTensor(source: Expr, facts: Facts): boolean {
 /** Handed to a loss as it is, in a step of a program that computes on a device. */
 function isJudged(call: Call, source: Expr, facts: Facts): boolean {
   if (!facts.accelerator || !isMaybeTensor(source, facts)) return false;
-  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
-  const named = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
-  // `wanted = wanted.double()` above it
-  return [call, ...(named ? facts.file.scopes.uses(named) : [])].some((one) => isGivenToLoss(one, facts));
+  return isGivenOnToLoss(call, facts);
 }
 
 function isGivenToLoss({ parent }: Expr, facts: Facts): boolean {
