@@ -8,7 +8,7 @@ import { isWrittenInto } from "./invariants.ts";
 import { placeOfOneRow } from "./looked-up-rows.ts";
 import { SAME_SHAPE, isGivenSizes, isOne, onesOf, sizesGiven } from "./one-long.ts";
 import { returnsByName } from "./returns.ts";
-import { isMadeByLayers, isSameValue, sizeRead, withoutGraph } from "./same-sizes.ts";
+import { isMadeByLayers, isOfSameShape, sizeRead, withoutGraph } from "./same-sizes.ts";
 import { callTarget } from "./summary.ts";
 
 /** A call that writes out copies of what a view would show as often. */
@@ -394,7 +394,7 @@ function isRepeatedToFit(call: Call, times: readonly Expr[], { file }: Facts): b
   const isIt = (one: Expr): boolean =>
     one.kind === "Binary" && /^[-+*/]$/.test(one.op)
       ? isIt(one.left) || isIt(one.right)
-      : isSameValue(withoutGraph(one), size, file) ||
+      : isOfSameShape(withoutGraph(one), size, file) ||
         (ofRows && isMadeByLayers(withoutGraph(one), size, file));
   // The last two dimensions of matrices are multiplied, those before them go along.
   const ofBatch = times.length > 2 && times.slice(-2).every(isOne);

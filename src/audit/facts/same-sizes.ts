@@ -72,6 +72,30 @@ export function isSameValue(one: Expr, other: Expr, file: PythonFile): boolean {
   return before.length === after.length && before.every((made) => after.includes(made));
 }
 
+/** Functions and methods that compute each number by itself, or along a dimension that stays as long as it was. */
+const ELEMENTWISE =
+  /^(?:(?:log_?)?softmax|softmin|(?:log_?)?sigmoid|hardsigmoid|tanh|relu6?|leaky_relu|elu|selu|celu|gelu|silu|mish|softplus|softsign|hardtanh|dropout|normalize|layer_norm|exp|expm1|log|log1p|log2|sqrt|rsqrt|abs|neg|square|pow|sin|cos|sign|clamp|clip|nan_to_num|reciprocal|clone|contiguous|detach|to|cuda|float|half|bfloat16|double|type_as)$/;
+
+/**
+ * `F.log_softmax(x, dim=1)`, `x.sigmoid()`, `-x` and `x / heat`, and names of these, as long as `x` in all its dimensions.
+ */
+export function isOfSameShape(one: Expr, other: Expr, file: PythonFile, depth = 0): boolean {
+  if (isSameValue(one, other, file)) return true;
+  if (depth > 6) return false;
+  const again = (inner: Expr): boolean => isOfSameShape(inner, other, file, depth + 1);
+  if (one.kind === "Name") {
+    const made = file.scopes.onlyValue(one);
+    return made !== null && again(made);
+  }
+  if (one.kind === "Unary") return one.op === "-" && again(one.operand);
+  if (one.kind === "Binary") return /^[-+*/]$/.test(one.op) && (again(one.left) || again(one.right));
+  if (one.kind !== "Call" || one.func.kind !== "Attribute" || !ELEMENTWISE.test(one.func.attr)) return false;
+  const name = file.dotted(one.func);
+  if (name === null) return again(one.func.value);
+  const given = /^torch\.(?:nn\.functional\.)?\w+$/.test(name) ? argument(one, "input", 0) : null;
+  return given !== null && again(given);
+}
+
 /** `self.embed`, and no method of the class. */
 function isLayer(func: Expr): boolean {
   const [own, cls] = [selfAttribute(func), classOf(func)];
