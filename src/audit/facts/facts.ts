@@ -80,6 +80,14 @@ const COLD: FunctionFacts = {
 const TRAINING =
   /backward|zero_grad|[lL]oader|\.step\(|epoch|[eE]valuat|\.fit\(|\.eval\(|optimizer|Trainer\b|_step\b|\btrain\(|retain_graph/;
 
+/** `def distill_loss(scores, target)`, or what stands beside it: `losses.weighted_average`. */
+function isOfLoss({ name, parent }: FunctionDef, { module }: PythonFile): boolean {
+  return parent?.kind === "Module" && LOSS.test(`${last(module)} ${name}`);
+}
+
+const LOSS =
+  /loss|criteri|(?<![a-z])(?:ce|bce|kld?|kd|mse|nll|dice|iou|ssim|psnr|cross_?entropy|accuracy)(?![a-z])/i;
+
 /** What Lightning and transformers call once an epoch. */
 const EPOCH_HOOKS = /^on_(?:train_)?epoch_(?:start|begin|end)$/;
 
@@ -106,7 +114,11 @@ export class Facts {
       role: (cls) => this.role(cls),
       roleOfName: (dotted) => this.roleOfName(dotted),
       parameter: (definition) => this.#parameter(definition),
-      inForward: (fn) => isReachedFromForward(this.#functionFacts(fn).hot),
+      inForward: (fn) => {
+        const { hot } = this.#functionFacts(fn);
+        // What a step computes its loss with has it from the network, too.
+        return isReachedFromForward(hot) || (hot !== null && isOfLoss(fn, file));
+      },
       reduced: (call, name) => this.#reduced(call, name),
       ran: (call, index) => this.ranElsewhere(call, index),
       loss: (call, key) => this.#handedLoss(call, key),

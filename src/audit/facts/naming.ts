@@ -281,7 +281,9 @@ export function isLayerName(dotted: string | null): boolean {
 }
 
 function isSeveral(expr: Expr): boolean {
-  return SEVERAL.test(lastWord(expr));
+  // `state["models"]["encoder"]`, `model["generator"]`
+  if (expr.kind === "Subscript") return expr.index.kind === "Str" && SEVERAL.test(expr.index.value ?? "");
+  return SEVERAL.test(lastWord(expr)) || /^(?:model|net|network)$/.test(lastWord(expr));
 }
 
 /** `self.pick_action_and_get_critic_values(…)`: a method of the class around it, no attribute. */
