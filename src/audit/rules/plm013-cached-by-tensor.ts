@@ -10,7 +10,7 @@ import { keeps } from "../facts/kept.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callsOf } from "../facts/returns.ts";
 import { usedAsTensor } from "../facts/tensor-use.ts";
-import { METHODS } from "../facts/torch-names.ts";
+import { FUNCTIONS, METHODS, last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -268,7 +268,7 @@ function isOfNumbers(expr: Expr): boolean {
  */
 function isGivenToTorch(definition: Definition, { file }: Facts): boolean {
   return file.scopes.uses(definition).some((use) => {
-    if (isJoined(use, file)) return true;
+    if (isJoined(use, file) || isFirstOfGiven(use, file)) return true;
     let at: Expr = use;
     while (at.parent?.kind === "Binary") at = at.parent;
     const call = at.parent?.kind === "Arg" ? at.parent.parent : null;
@@ -293,6 +293,34 @@ function isGivenToTorch(definition: Definition, { file }: Facts): boolean {
     });
     return alone;
   });
+}
+
+/**
+ * `F.softmax(scores / heat, dim=1)`: what comes out of the arithmetic is a tensor, and all that goes into it are parameters and
+ * numbers. So one of these is, and mostly the one that stands first.
+ */
+function isFirstOfGiven(use: Name, file: PythonFile): boolean {
+  let at: Expr = use;
+  while (at.parent?.kind === "Binary" || at.parent?.kind === "Unary") at = at.parent;
+  const call = at.parent?.kind === "Arg" ? at.parent.parent : null;
+  if (at === use || call?.kind !== "Call") return false;
+  if (positional(call, 0) !== at && keyword(call, "input")?.value !== at) return false;
+  const name = file.dotted(call.func) ?? "";
+  const takesTensor =
+    name.startsWith("torch.nn.functional.") ||
+    // `torch.pow(2, x)` and these take a number first as well.
+    (name === `torch.${last(name)}` &&
+      !/^(?:einsum|pow|remainder|where|xlogy)$/.test(last(name)) &&
+      FUNCTIONS.has(last(name)));
+  const fn = functionOf(use);
+  const isGiven = (expr: Expr): boolean => {
+    if (expr.kind === "Binary") return isGiven(expr.left) && isGiven(expr.right);
+    if (expr.kind === "Unary") return isGiven(expr.operand);
+    if (isNumber(expr, file)) return true;
+    const [one, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+    return one?.how === "param" && more.length === 0 && one.node.parent === fn && expr.start >= use.start;
+  };
+  return takesTensor && isGiven(at);
 }
 
 /** One of those that `torch.cat([a, b])` puts together, or that `torch.einsum("bik,ji->bjk", a, b)` multiplies, also in a list. */
