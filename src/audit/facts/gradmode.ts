@@ -44,6 +44,9 @@ function isForCasting(context: Name, file: PythonFile): boolean {
   // `def estimate_loss(model, ctx)`, where a file has but one `ctx`, and that is one.
   const [given, ...more] = definitions;
   if (given?.node.kind === "Param" && more.length === 0) {
+    // `def evaluate(model, ctx=nullcontext())`: who leaves it out has everything recorded, so that it is there for a cast.
+    const left = given.node.default;
+    if (left?.kind === "Call" && CASTS.test(file.dotted(left.func) ?? "")) return true;
     const others = file.all("Name").filter(({ id, scope }) => id === context.id && scope !== context.scope);
     const made = others.flatMap((other) => file.scopes.definitionAt(other) ?? []);
     return made.length > 0 && made.every((one) => isCast(one, file));

@@ -1,5 +1,5 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
-import { ancestors, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import { ancestors, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
 import { MEASURES } from "../facts/evaluation-calls.ts";
@@ -227,12 +227,15 @@ function named(fn: FunctionDef, facts: Facts): { at: Node; message: string; seve
   // Nobody is seen calling it: a caller elsewhere may have switched recording off.
   if (facts.functionFacts(fn.body[0] ?? fn).callersGradOff !== "never" && !isCalledByBase(fn, facts))
     return null;
-  for (const loop of facts.file.all("For")) {
-    if (functionOf(loop) !== fn || !isOverData(loop.iter, facts)) continue;
+  for (const loop of [...facts.file.all("For"), ...facts.file.all("While")]) {
+    if (functionOf(loop) !== fn) continue;
+    const overData = loop.kind === "For" && isOverData(loop.iter, facts);
+    if (!overData && !MEASURES.test(facts.file.codeOf(fn))) continue;
     let found: Call | null = null;
     walk(loop, (node) => {
       if (
         node.kind === "Call" &&
+        (overData || isGivenDrawn(node, loop, facts)) &&
         isNetwork(node.func, facts) &&
         !facts.networks.isLoss(node.func) &&
         !unrecorded(node, facts)
@@ -249,6 +252,24 @@ function named(fn: FunctionDef, facts: Facts): { at: Node; message: string; seve
       };
   }
   return null;
+}
+
+/** `for _ in range(n): x, y = get_batch(data); model(x, y)`, or by `next(batches)`: each turn of the loop takes a batch itself. */
+function isGivenDrawn({ args }: Call, loop: Loop, { file }: Facts): boolean {
+  const isDrawn = (expr: Expr, depth: number): boolean => {
+    if (depth > 4) return false;
+    if (expr.kind === "Subscript") return isDrawn(expr.value, depth + 1);
+    if (expr.kind === "Call") {
+      const { func } = expr;
+      if (func.kind === "Attribute" && /^(?:to|cuda)$/.test(func.attr)) return isDrawn(func.value, depth + 1);
+      return file.dotted(func) === "builtins.next" || /(?:^|_)batch(?:es)?(?:_|$)/.test(lastWord(func));
+    }
+    const [one, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+    if (!one?.value || more.length > 0 || !contains(loop, one.node)) return false;
+    const part = one.value.kind === "Tuple" ? one.value.items[one.index ?? -1] : one.value;
+    return part !== undefined && isDrawn(part, depth + 1);
+  };
+  return args[0]?.star === 0 && isDrawn(args[0].value, 0);
 }
 
 /** `self._validate(loader)` of the class that this one derives from, which records there; the method that it has itself is another. */
