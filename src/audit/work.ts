@@ -175,6 +175,8 @@ export class Share {
     if (summary) {
       result.summaries.push(summary.json);
       for (const name of summary.imports) {
+        // Of a package alone it is not known which module is meant.
+        if (name.endsWith(".")) continue;
         const cut = name.lastIndexOf(".");
         result.imported.add(name.slice(cut + 1));
         if (cut > 0) result.imported.add(name.slice(name.lastIndexOf(".", cut - 1) + 1, cut));

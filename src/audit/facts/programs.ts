@@ -45,9 +45,9 @@ export class Programs {
     const known = new Map<string, number | null>();
     const packages = new Map<readonly string[], number>();
     const find = (name: string): number | null => {
-      const module = this.#names.moduleOf(name);
+      const module = isPackageAlone(name) ? null : this.#names.moduleOf(name);
       if (module !== null) return numbers.get(module)!;
-      const below = this.#names.below(name);
+      const below = this.#names.below(name.replace(/\.$/, ""));
       if (below.length === 0) return null;
       let found = packages.get(below);
       if (found === undefined) {
@@ -67,6 +67,9 @@ export class Programs {
     return links;
   }
 }
+
+/** `losses.`: any module of the package. */
+const isPackageAlone = (name: string): boolean => name.endsWith(".");
 
 /** By number: those that it leads to. */
 type Links = readonly (readonly number[])[];
@@ -137,9 +140,9 @@ export function joinedModules(
     for (const name of file.imports) {
       let imported = known.get(name);
       if (!imported) {
-        const module = names.moduleOf(name);
+        const module = isPackageAlone(name) ? null : names.moduleOf(name);
         // A package whose `__init__` only imports is not among the summaries; its modules are.
-        const modules = module === null ? names.inPackage(name) : [module];
+        const modules = module === null ? names.inPackage(name.replace(/\.$/, "")) : [module];
         known.set(name, (imported = modules.map((one) => numbers.get(one)!)));
       }
       for (const one of imported) {

@@ -18,6 +18,7 @@ import { float64Makers } from "./float64.ts";
 import { handedLosses } from "./handed-losses.ts";
 import { heldErrors } from "./held-errors.ts";
 import { hasHostLoss } from "./host-losses.ts";
+import { importedByName } from "./imported-by-name.ts";
 import { keptParameters, readsParameter } from "./keepers.ts";
 import { openers } from "./openers.ts";
 import type { Reads } from "./openers.ts";
@@ -201,11 +202,14 @@ class Summarizer {
       early: calledBeforeChoice(file),
       replicates:
         file.callsNamed("DistributedDataParallel").some((call) => isReplicated(call, file)) || undefined,
-      imports: file
-        .all("Alias")
-        .map((alias) =>
-          alias.parent?.kind === "Import" ? file.importedModule(alias.name) : file.importedName(alias),
-        ),
+      imports: [
+        ...file
+          .all("Alias")
+          .map((alias) =>
+            alias.parent?.kind === "Import" ? file.importedModule(alias.name) : file.importedName(alias),
+          ),
+        ...importedByName(file),
+      ],
       variables: variablesOf(file),
       escapes: this.#escapes,
       values: this.#handed.size > 0 ? [...this.#handed] : undefined,

@@ -35,7 +35,7 @@ export interface FileSummary {
   readonly settles?: true | undefined;
   /** What its options are unless somebody says otherwise. */
   readonly options?: Readonly<Record<string, Default>> | undefined;
-  /** Dotted names that it imports. */
+  /** Dotted names that it imports; one that ends with a dot is a package, of which it imports a module that it names as it runs. */
   readonly imports: readonly string[];
   /** What it defines besides functions and classes; left out where nobody can tell. */
   readonly variables?: string | undefined;
