@@ -1,8 +1,8 @@
 import { argument, isNone } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, If, Node, Param } from "../../python/tree.ts";
+import type { Assign, Call, ClassDef, Expr, FunctionDef, If, Node, Param } from "../../python/tree.ts";
 import { handedIn } from "../facts/handed-in.ts";
-import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Attribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
@@ -21,7 +21,9 @@ export const rule: Rule = {
     for (const call of facts.file.callsNamed("to", "cuda", "type_as")) {
       if (call.func.kind !== "Attribute" || !/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
       const moved = root(listed(root(call.func.value), facts));
-      const held = lookedUp(moved, facts) ?? (selfAttribute(moved) === null ? handedOn(moved, facts) : moved);
+      const held =
+        lookedUp(moved, facts) ??
+        (selfAttribute(moved) === null ? (handedOn(moved, facts) ?? ofAnother(moved, facts)) : moved);
       const attribute = held && selfAttribute(held);
       const cls = held && classOf(held);
       if (!cls || !/^(?:module|lightning|other)$/.test(facts.role(cls))) continue;
@@ -64,7 +66,10 @@ export const rule: Rule = {
       const whole = made[0]!.value !== null && facts.value(made[0]!.value).what === "tensor";
       // A buffer of that name cannot be registered over another attribute.
       const alone = made.length === 1 && all.length === writes.length;
-      const fix = alone && module && whole ? asBuffer(made[0]!.target.parent, attribute!) : null;
+      // Of another's, several may tell.
+      const another = moved.kind === "Attribute" && selfAttribute(moved) === null;
+      const fix = alone && module && whole && !another ? asBuffer(made[0]!.target.parent, attribute!) : null;
+      const name = another ? facts.file.textOf(moved) : `self.${attribute}`;
       yield {
         at: call,
         // Of a layer, another one may have been handed in.
@@ -72,12 +77,12 @@ export const rule: Rule = {
           ? { severity: "note" as const }
           : {}),
         message: !onHost
-          ? `\`self.${attribute}\` does not move with the module: every forward looks whether it has to be copied, and copies it where the module went elsewhere; register it as a buffer`
+          ? `\`${name}\` does not move with the module: every forward looks whether it has to be copied, and copies it where the module went elsewhere; register it as a buffer`
           : rebinds
-            ? `\`self.${attribute}\` does not move with the module, so that every forward must look whether it has to; register it as a buffer`
+            ? `\`${name}\` does not move with the module, so that every forward must look whether it has to; register it as a buffer`
             : module
-              ? `\`self.${attribute}\` stays on the host when the module moves: every forward copies it again, and waits; register it as a buffer`
-              : `\`self.${attribute}\` stays on the host: every call copies it again, and waits; make it on the device`,
+              ? `\`${name}\` stays on the host when the module moves: every forward copies it again, and waits; register it as a buffer`
+              : `\`${name}\` stays on the host: every call copies it again, and waits; make it on the device`,
         ...(fix ? { fix } : {}),
       };
     }
@@ -175,6 +180,44 @@ function handedOn(expr: Expr, facts: Facts): Expr | null {
   const handed = handedIn(one, file, true);
   if (handed.some((value) => selfAttribute(value) === null)) return null;
   return handed.find((value) => isHeldOnHost(value, facts)) ?? null;
+}
+
+/**
+ * `self.encoder.freqs`, kept by another module of this file: one that makes this object, or that is said to be meant. Only that one
+ * keeps anything under the name, and nobody puts another there.
+ */
+function ofAnother(expr: Expr, facts: Facts): Expr | null {
+  const { file } = facts;
+  if (expr.kind !== "Attribute" || file.dotted(expr) !== null) return null;
+  const { attr, value: owner } = expr;
+  if (owner.kind !== "Name" && selfAttribute(owner) === null) return null;
+  const [cls, ...more] = file.all("ClassDef").filter((one) => attributesOf(one, file).has(attr));
+  if (!cls || more.length > 0 || cls === classOf(expr) || !isModuleRole(facts.role(cls))) return null;
+  const isPut = ({ targets }: Assign): boolean =>
+    targets.some((one) => one.kind === "Attribute" && one.attr === attr && selfAttribute(one) === null);
+  const [write] = attributesOf(cls, file).get(attr)!.writes;
+  return write && isOwnedBy(owner, cls, facts) && !file.all("Assign").some(isPut) ? write.target : null;
+}
+
+function isOwnedBy(owner: Expr, cls: ClassDef, facts: Facts): boolean {
+  const { file } = facts;
+  const own = selfAttribute(owner);
+  const user = own === null ? null : classOf(owner);
+  if (!user) {
+    // `def turned(x, table: Rotary)`
+    const [one, ...more] = owner.kind === "Name" ? file.scopes.reaching(owner) : [];
+    const said = one?.node.kind === "Param" && more.length === 0 ? one.node.annotation : null;
+    return said !== null && file.dotted(said) === file.qualified(cls);
+  }
+  const writes = attributesOf(user, file).get(own!)?.writes ?? [];
+  const made = writes.flatMap(({ value }) => (value?.kind === "Call" ? [value] : []));
+  if (made.length > 0)
+    return made.length === writes.length && made.every((one) => classBehind(one, facts) === cls);
+  // `closure = Turning`, `return x, Turning(self)`: what it makes so is told who made it.
+  return (
+    file.all("Name").some((name) => name.id === user.name && contains(cls, name)) &&
+    writes.every(({ value }) => value?.kind === "Name")
+  );
 }
 
 /** `self.positions(length)`, of a layer of this file whose forward does nothing but return rows of a table of its own. */
