@@ -2,7 +2,7 @@ import { argument, importsFrom, keyword, positional } from "../../python/file.ts
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Name } from "../../python/tree.ts";
 import { entry } from "./arguments.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import { isOfTable } from "./data-frames.ts";
@@ -491,7 +491,7 @@ function keysOf(value: Expr, file: PythonFile): readonly string[] {
 function tensorOf(expr: Expr, file: PythonFile, depth = 0): Expr | null {
   if (depth > 4) return null;
   const again = (inner: Expr | null): Expr | null => inner && tensorOf(inner, file, depth + 1);
-  if (expr.kind === "Name") return again(file.scopes.onlyValue(expr));
+  if (expr.kind === "Name") return again(file.scopes.onlyValue(expr) ?? beforeTransform(expr, file));
   if (expr.kind === "Subscript") return again(expr.value);
   if (expr.kind !== "Call" || keyword(expr, "dtype")) return null;
   const name = file.dotted(expr.func);
@@ -501,6 +501,17 @@ function tensorOf(expr: Expr, file: PythonFile, depth = 0): Expr | null {
     /^(?:unsqueeze|view|reshape|permute|contiguous)$/.test(expr.func.attr)
     ? again(expr.func.value)
     : null;
+}
+
+/** The tensor that `if self.transform: image = self.transform(image)` is given: turned and cut, it keeps its type. */
+function beforeTransform(name: Name, { scopes }: PythonFile): Expr | null {
+  const isTransformed = ({ value }: Definition): boolean => {
+    const own = value?.kind === "Call" ? selfAttribute(value.func) : null;
+    const given = value?.kind === "Call" ? positional(value, 0) : null;
+    return own !== null && /transform|augment/.test(own) && given?.kind === "Name" && given.id === name.id;
+  };
+  const [one, ...more] = scopes.reaching(name).filter((definition) => !isTransformed(definition));
+  return one?.how === "assign" && more.length === 0 ? one.value : null;
 }
 
 /** What such arrays are made with, or put together. */
