@@ -191,6 +191,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const names = new Names(summaries);
   const roles = new Map<string, Role>();
   for (const name of names.classes.keys()) roleOf(name, names, roles, new Set());
+  mixedIn(names, roles);
   const graph = callGraph(summaries, names, roles);
   const loose = closure(
     graph,
@@ -578,6 +579,19 @@ function roleOf(name: string, names: Names, roles: Map<string, Role>, seen: Set<
     role = "dataset";
   roles.set(name, role);
   return role;
+}
+
+/** `class Net(Summaries, nn.Module)`, and `Summaries` has the forward: what is mixed into a network so is a part of it. */
+function mixedIn(names: Names, roles: Map<string, Role>): void {
+  for (const [name, { bases }] of names.classes) {
+    const role = bases.length > 1 ? roles.get(name)! : "other";
+    if (!isModuleRole(role)) continue;
+    for (const base of bases) {
+      const full = names.base(base);
+      if (roles.get(full) === "other" && names.classes.get(full)!.methods.includes("forward"))
+        roles.set(full, role);
+    }
+  }
 }
 
 const NO_PARAMS: readonly string[] = [];
