@@ -69,7 +69,8 @@ export const rule: Rule = {
       const enabling = at === call;
       const later =
         file.says(QUANTIZED) ||
-        wraps.some((wrap) => wrap.start < call.start && functionOf(wrap) === functionOf(call));
+        wraps.some((wrap) => wrap.start < call.start && functionOf(wrap) === functionOf(call)) ||
+        isMadeWithAdapters(call, wraps, file);
       // The Trainer switches it on when it trains, which is after the wrapping.
       const unsaid = enabling ? later && call.args.length === 0 : isPathUnsaid(call, file);
       if (!useReentrant && unsaid) yield pathUnsaid(call, file);
@@ -86,6 +87,30 @@ export const rule: Rule = {
     }
   },
 };
+
+/**
+ * `model = make_model(args)`, and below it `model.base_model.gradient_checkpointing_enable()`, where the function puts the adapters
+ * around it: it is of this file, or no other one of this file does.
+ */
+function isMadeWithAdapters({ func }: Call, wraps: readonly Call[], file: PythonFile): boolean {
+  let model = func;
+  while (model.kind === "Attribute") model = model.value;
+  const made = model.kind === "Name" ? file.scopes.reaching(model) : [];
+  return (
+    made.length > 0 &&
+    made.every(({ how, value }) => {
+      const maker = (how === "assign" || how === "unpack") && value?.kind === "Call" ? value.func : null;
+      const name = (maker && file.dotted(maker)) ?? "";
+      const own = file.functionNamed(name);
+      if (own) return wraps.some((wrap) => functionOf(wrap) === own);
+      return (
+        wraps.length === 0 && name.includes(".") && !OTHERS.test(name) && !name.startsWith(`${file.module}.`)
+      );
+    })
+  );
+}
+
+const OTHERS = /^(?:torch|transformers|peft|trl|builtins)\./;
 
 /** `TrainingArguments(…)` that say nothing of the path, and hide nothing that might. */
 function isPathUnsaid(call: Call, file: PythonFile): boolean {
