@@ -5,8 +5,10 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, Expr, FunctionDef, Name, Node, Stmt } from "../../python/tree.ts";
 import { entry, given } from "./arguments.ts";
 import { attributesOf, isSelf, selfAttribute } from "./classes.ts";
+import { isDict, putInto, underKey } from "./dict-entries.ts";
 import type { Facts } from "./facts.ts";
 import { handedIn } from "./handed-in.ts";
+import { nextOf } from "./next-batches.ts";
 import { callsOf, returnsByName } from "./returns.ts";
 import { holdsOptions, said } from "./options.ts";
 import { callTarget, instanceType } from "./summary.ts";
@@ -66,6 +68,9 @@ export function loadersOf(
   if (expr.kind === "Subscript" && expr.index.kind === "Str") {
     const made = expr.value.kind === "Name" ? file.scopes.onlyValue(expr.value) : null;
     const one = made?.kind === "Dict" && expr.index.value !== null ? entry(made, expr.index.value) : null;
+    // `loaders = {}`, and `loaders["train"] = DataLoader(…)` below.
+    const put = expr.index.value !== null && isDict(made, file) ? putInto(expr, expr.index.value, file) : [];
+    if (put.length > 0) return all([...(one ? [one] : []), ...put].map((held) => again(held)));
     if (made?.kind === "Dict" || expr.index.value === null) return one && again(one);
     if (made === null) return all(underKey(expr.index.value, file).map((held) => again(held)));
   }
@@ -185,20 +190,6 @@ function heldIn(expr: Expr, file: PythonFile): readonly Expr[] {
   return made?.kind === "Comp" ? [made.value ?? made.element] : [];
 }
 
-/** `pack["batches"]` of one of several packs: what every dict that this file writes down has under the key. */
-function underKey(key: string, file: PythonFile): readonly Expr[] {
-  const put = file
-    .all("Assign")
-    .flatMap(({ targets, value }) =>
-      targets.some(
-        (target) => target.kind === "Subscript" && target.index.kind === "Str" && target.index.value === key,
-      )
-        ? [value]
-        : [],
-    );
-  return [...file.all("Dict").flatMap((dict) => entry(dict, key) ?? []), ...put];
-}
-
 /** `self.train, self.valid = build_loaders(config)`, or `= loaders`. */
 function oneOf(target: Expr, facts: Facts, depth: number, isMaker: IsMaker): readonly Call[] | null {
   const tuple = target.parent;
@@ -277,10 +268,9 @@ function takenFrom(expr: Expr, file: PythonFile, depth = 0): readonly Expr[] | n
   if (depth > 5) return null;
   const again = (inner: Expr): readonly Expr[] | null => takenFrom(inner, file, depth + 1);
   let sources: readonly (readonly Expr[] | null)[] = [];
-  if (expr.kind === "Call" && file.dotted(expr.func) === "builtins.next") {
-    const [source] = expr.args;
-    sources = [source ? [source.value] : null];
-  } else if (expr.kind === "Tuple") sources = expr.items.map(again);
+  const taken = expr.kind === "Call" ? nextOf(expr, file) : null;
+  if (taken) sources = [[taken]];
+  else if (expr.kind === "Tuple") sources = expr.items.map(again);
   else if (expr.kind === "Name")
     sources = file.scopes.reaching(expr).map(({ how, value }) => {
       if (how === "iterate") return value?.parent?.kind === "For" ? [value] : null;

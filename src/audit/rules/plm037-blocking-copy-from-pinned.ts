@@ -7,6 +7,7 @@ import type { Facts } from "../facts/facts.ts";
 import { iteratedText, loadersOf, mayPin, pinsBatches } from "../facts/loaders.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { hasOwnBoxes } from "../facts/project-words.ts";
+import { nextOf } from "../facts/next-batches.ts";
 import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -292,7 +293,8 @@ function batchSource(expr: Expr, facts: Facts, depth = 0): Expr | null {
   const written = writtenTo(expr, facts);
   if (written.length > 0) return written.map(again).find((one) => one !== null) ?? null;
   if (expr.kind === "Subscript" || expr.kind === "Attribute") return again(expr.value);
-  if (expr.kind === "Call" && facts.file.dotted(expr.func) === "builtins.next") return positional(expr, 0);
+  const taken = expr.kind === "Call" ? nextOf(expr, facts.file) : null;
+  if (taken) return taken;
   // `parts = dict(images=images, labels=labels)`, of one batch.
   const parts = partsOf(expr, facts);
   if (parts.length > 0) {

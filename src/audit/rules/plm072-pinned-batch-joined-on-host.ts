@@ -6,6 +6,7 @@ import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loadersOf, pinsBatches, pinsForDevice } from "../facts/loaders.ts";
+import { nextOf } from "../facts/next-batches.ts";
 import type { ProjectFacts } from "../facts/project.ts";
 import { METHODS } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -149,10 +150,7 @@ function isTakenFromGiven(expr: Expr, facts: Facts): boolean {
   const [one, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
   if (!one?.value || more.length > 0) return false;
   if (one.how === "unpack" && one.value.kind === "Name") return isTakenFromGiven(one.value, facts);
-  const from =
-    one.value.kind === "Call" && facts.file.dotted(one.value.func) === "builtins.next"
-      ? positional(one.value, 0)
-      : null;
+  const from = one.value.kind === "Call" ? nextOf(one.value, facts.file) : null;
   return (
     from?.kind === "Name" &&
     /load|iter|batch/i.test(from.id) &&
@@ -207,7 +205,7 @@ function isTakenOntoSelf(expr: Expr, { file }: Facts): boolean {
   const isNext = ({ target, value }: (typeof writes)[number]): boolean => {
     const statement = statementOf(target);
     const from = value ?? (statement?.kind === "Assign" ? statement.value : null);
-    return from?.kind === "Call" && file.dotted(from.func) === "builtins.next";
+    return from?.kind === "Call" && nextOf(from, file) !== null;
   };
   const made = writes.filter(({ value }) => !isNone(value));
   return made.length > 0 && made.every(isNext);
@@ -499,7 +497,7 @@ function isCounted(loop: Loop, { file }: Facts): boolean {
 /** `next(it)` of an iterator over a pinned loader. */
 function isTaken(call: Call, facts: Facts): boolean {
   const { file } = facts;
-  const it = file.dotted(call.func) === "builtins.next" ? positional(call, 0) : null;
+  const it = nextOf(call, file);
   if (!it) return false;
   const goesOver = (value: Expr | null): boolean => {
     // `self.batches = make_loader(args)` of another file, which hands out an iterator.
