@@ -192,10 +192,18 @@ function* neverReturned(facts: Facts): Generator<Unfilled> {
         (one) => functionOf(one) === fn && one.value !== null && file.textOf(one).includes(`self.${own}`),
       );
     const below = (blockOf(test) ?? []).filter(({ start }) => start > test.end);
-    if (
-      returns.some((one) => contains(test, one)) &&
-      below.some((one) => one.kind === "Assign" && /torch\./.test(file.textOf(one)))
-    )
+    // Of what is asked for its shape it is known that a tensor is meant, whoever computes that below.
+    const told = isTensorKept(own!, test.test, cls, file);
+    const computes = (one: Stmt): boolean =>
+      told
+        ? (one.kind === "Assign" || one.kind === "Return") &&
+          one.value !== null &&
+          /\w\(/.test(file.textOf(one.value))
+        : // `if self.hook is not None and self.training:` asks for something else.
+          !(test.test.kind === "Bool" && present(test.test) !== null) &&
+          one.kind === "Assign" &&
+          /torch\./.test(file.textOf(one));
+    if (returns.some((one) => contains(test, one)) && below.some(computes))
       yield { asked: test.test, cache: `self.${own}`, why: "None below" };
   }
 }
@@ -204,8 +212,19 @@ function* neverReturned(facts: Facts): Generator<Unfilled> {
 function present(test: Expr): string | null {
   if (test.kind === "Call" && test.func.kind === "Name" && test.func.id === "exists")
     return test.args[0] ? selfAttribute(test.args[0].value) : null;
+  // `self.table is not None and self.table.shape[0] >= n`
+  if (test.kind === "Bool") return test.op === "and" ? present(test.values[0]!) : null;
   const [right] = test.kind === "Compare" && test.ops[0] === "is not" ? test.rights : [];
   return test.kind === "Compare" && right && isNone(right) ? selfAttribute(test.left) : null;
+}
+
+/** Registered as a buffer, or asked how large it is beside whether it is there. */
+function isTensorKept(own: string, test: Expr, cls: ClassDef, file: PythonFile): boolean {
+  const writes = attributesOf(cls, file).get(own)?.writes ?? [];
+  return (
+    (writes.length > 0 && writes.every(({ how }) => how === "buffer")) ||
+    new RegExp(`self\\.${own}\\.(?:shape|size|device|dtype)\\b`).test(file.textOf(test))
+  );
 }
 
 /** `self.table` of `hasattr(self, "table")`, also where more is asked of it. */
