@@ -10,6 +10,7 @@ import { callsOf, returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { COMPUTING, isChangedLater, isFresh, isOneOf } from "../facts/fresh-results.ts";
+import { isOneOfUnrecorded } from "../facts/unrecorded-results.ts";
 
 export const rule: Rule = {
   meta: {
@@ -42,6 +43,7 @@ export const rule: Rule = {
           (value.kind === "Call" && isNetwork(value.func, facts)) ||
           (isOfMethod(value, facts) && !isChangedLater(call, facts)) ||
           isOnlyUse(value, facts) ||
+          isOneOfUnrecorded(value, facts) ||
           (isPartReadOnce(value, facts) && !isWrittenByName(call, facts)));
       const unread =
         attr === "clone" &&
