@@ -49,55 +49,6 @@ def train(model, loader, optimizer):
         print(loss.item())
 `;
 
-test("a module that is imported by a name put together belongs to the program", () => {
-  const loss = {
-    path: "losses/depth.py",
-    text: [
-      "import torch",
-      "import torch.nn as nn",
-      "class Depth(nn.Module):",
-      "    def forward(self, made, wanted):",
-      "        made = torch.clamp(made, min=0)",
-      "        seen = torch.clamp(wanted, min=0) > 0",
-      "        return torch.abs(made[seen]).mean()",
-      "",
-    ].join("\n"),
-  };
-  const audit = (name: string): number =>
-    auditTexts(
-      [
-        {
-          path: "train.py",
-          text: [
-            "from importlib import import_module",
-            "import torch",
-            "def train(net, loader, opt, kind, wholly):",
-            `    loss = import_module(${name}).Depth().cuda()`,
-            "    for x, y in loader:",
-            "        loss(net(x.cuda()), y.cuda()).backward()",
-            "        opt.step()",
-            "",
-          ].join("\n"),
-        },
-        loss,
-      ],
-      { ...DEFAULTS, select: ["PLM028"] },
-    ).findings.length;
-  for (const name of [
-    '"losses." + kind.lower()',
-    'f"losses.{kind}"',
-    '"losses.%s" % kind',
-    '"losses.{}".format(kind)',
-    '".".join(["losses", kind])',
-    '"losses.depth"',
-    '"." + kind, package="losses"',
-  ])
-    expect(audit(name), name).toBe(1);
-  // Of another package, or of who knows which.
-  for (const name of ['"networks." + kind', "wholly", 'f"{wholly}.{kind}"'])
-    expect(audit(name), name).toBe(0);
-});
-
 test("a program that stays on the host is told from its neighbours", () => {
   const neighbour = { path: "other.py", text: "def move(model):\n    return model.cuda()\n" };
   const audit = (text: string): number =>

@@ -25,7 +25,7 @@ type IsMaker = (call: Call) => boolean;
 
 const NO_MAKER: IsMaker = () => false;
 
-const ENDLESS = /^_?(?:cycle|(?:infinite|endless|inf|forever|repeat)(?:_\w+)?|InfiniteDataLoader)$/;
+export const ENDLESS = /^_?(?:cycle|(?:infinite|endless|inf|forever|repeat)(?:_\w+)?|InfiniteDataLoader)$/;
 
 /** The DataLoader calls of this file that an iterated expression may come from; null when one of its sources cannot be seen. */
 export function loadersOf(
@@ -79,6 +79,11 @@ export function loadersOf(
     return all(itemsAt(expr.value, Number(expr.index.text), file).map((item) => again(item)));
   // `loaders = {name: DataLoader(…) for name in names}`
   if (expr.kind === "Subscript") return all(heldIn(expr.value, file).map((held) => again(held)));
+  // `get_data(args)["train"].dataloader`, of what a function of another file hands out with its loaders.
+  if (expr.kind === "Attribute" && /load|_dl$/i.test(expr.attr)) {
+    const maker = madeBehind(expr.value, file);
+    if (maker && isMaker(maker)) return [maker];
+  }
   // `data.train_loader`, a property of a class of this file.
   if (expr.kind === "Attribute") return all(propertyOf(expr, file).map((one) => again(one)));
   // `tqdm(loader) if rank == 0 else loader`, and of `loader if data else None` what can be gone through.
@@ -136,6 +141,13 @@ function reachingOnce(name: Name, file: PythonFile): readonly Definition[] {
   return file.scopes
     .reaching(name)
     .filter(({ how, value }) => !value || !(contains(value, name) || (how === "assign" && isNone(value))));
+}
+
+/** The call behind `made`, or behind a part of it: `made["train"]`. */
+function madeBehind(expr: Expr, { scopes }: PythonFile): Call | null {
+  const whole = expr.kind === "Subscript" && expr.index.kind === "Str" ? expr.value : expr;
+  const made = whole.kind === "Name" ? scopes.onlyValue(whole) : whole;
+  return made?.kind === "Call" ? made : null;
 }
 
 /** What a property of an instance returns, where the class stands in this file. */
@@ -249,7 +261,7 @@ function iterates(name: string | null, file: PythonFile): FunctionDef | undefine
  * What a generator or a `__next__` takes its batches from, where it hands them on as they are: `loader` of
  * `for batch in loader: yield batch`, `self.batches` of `return next(self.batches)`. Null where it may change or move them.
  */
-function goneThrough(fn: FunctionDef, file: PythonFile): readonly Expr[] | null {
+export function goneThrough(fn: FunctionDef, file: PythonFile): readonly Expr[] | null {
   if (!namesNoDevice(fn, file)) return null;
   const yields = file.all("Yield").filter((one) => functionOf(one) === fn);
   if (yields.length === 0 && fn.name !== "__next__") return null;
@@ -318,48 +330,6 @@ function passed(
       return given ? loadersOf(given, facts, depth + 1, isMaker) : null;
     }),
   );
-}
-
-/** Functions of a file that hand out a loader whose batches are pinned, or one that another of them made. */
-export function pinnedMakers(file: PythonFile): ReadonlySet<FunctionDef> {
-  const found = new Set<FunctionDef>();
-  let made: readonly Call[] = file
-    .callsNamed("DataLoader")
-    .filter((call) => isDataLoader(file.dotted(call.func)) && pinsBatches(call, file));
-  while (made.length > 0) {
-    const makers = new Set<FunctionDef>();
-    for (const call of made) {
-      const fn = functionOf(call);
-      if (fn?.kind === "FunctionDef" && !found.has(fn) && isHandedOut(call, file)) makers.add(fn);
-    }
-    for (const fn of makers) found.add(fn);
-    made = [...makers].flatMap((fn) => callsOf(fn, file));
-  }
-  return found;
-}
-
-/** `return DataLoader(…)`, or by the name it gets, alone or as one of several. */
-function isHandedOut(call: Call, file: PythonFile): boolean {
-  const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : null;
-  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
-  return (
-    call.parent?.kind === "Return" ||
-    (made !== null &&
-      file.scopes.uses(made).some((use) => {
-        const whole = endlessOf(use, file) ?? use;
-        return (whole.parent?.kind === "Tuple" ? whole.parent : whole).parent?.kind === "Return";
-      }))
-  );
-}
-
-/** `sample_data(loader)`, of a generator of this file that hands on the batches, or of any that says so by its name. */
-function endlessOf(loader: Expr, file: PythonFile): Call | null {
-  const call = loader.parent?.kind === "Arg" ? loader.parent.parent : null;
-  if (call?.kind !== "Call") return null;
-  const generator = file.functionNamed(file.dotted(call.func));
-  return ENDLESS.test(lastWord(call.func)) || (generator && goneThrough(generator, file) !== null)
-    ? call
-    : null;
 }
 
 /** What a loop goes through, as it is written; of a progress bar or an iterator that was made before, what that was made around. */

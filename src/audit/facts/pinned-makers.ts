@@ -1,0 +1,85 @@
+import type { PythonFile } from "../../python/file.ts";
+import { functionOf, lastWord } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import { ENDLESS, goneThrough, isDataLoader, pinsBatches } from "./loaders.ts";
+import { callsOf, returnsByName } from "./returns.ts";
+import { isCapital } from "./torch-names.ts";
+
+/** Functions of a file that hand out a loader whose batches are pinned, or one that another of them made. */
+export function pinnedMakers(file: PythonFile): ReadonlySet<FunctionDef> {
+  const found = new Set<FunctionDef>();
+  let made: readonly Call[] = file
+    .callsNamed("DataLoader")
+    .filter((call) => isDataLoader(file.dotted(call.func)) && pinsBatches(call, file));
+  while (made.length > 0) {
+    const makers = new Set<FunctionDef>();
+    for (const call of made) {
+      const fn = functionOf(call);
+      if (fn?.kind === "FunctionDef" && !found.has(fn) && isHandedOut(call, file)) makers.add(fn);
+    }
+    for (const fn of makers) found.add(fn);
+    made = [...makers].flatMap((fn) => [...callsOf(fn, file), ...callsByChoice(fn, file)]);
+  }
+  return found;
+}
+
+/** `maker_for(kind)(args)`, where `def maker_for(kind)` returns this function by its name, or another one. */
+function callsByChoice(fn: FunctionDef, file: PythonFile): readonly Call[] {
+  const name = file.qualified(fn);
+  return [...file.once(returnsByName)].flatMap(([chooser, returned]) => {
+    if (!returned.some((one) => one.kind === "Name" && file.dotted(one) === name)) return [];
+    const choosing = file.functionNamed(chooser);
+    return (choosing ? callsOf(choosing, file) : []).flatMap((call) =>
+      call.parent?.kind === "Call" && call.parent.func === call ? [call.parent] : [],
+    );
+  });
+}
+
+/** `return DataLoader(…)`, or by the name it gets, alone or as one of several. */
+function isHandedOut(call: Call, file: PythonFile): boolean {
+  const own = heldIn(call) ?? call;
+  if (own.parent?.kind === "Return") return true;
+  // `return {"train": DataLoader(…)}`
+  if (own.parent?.kind === "Dict")
+    return (
+      own.parent.parent?.kind === "Return" && isForTraining(own.parent.keys[own.parent.values.indexOf(own)])
+    );
+  const target = own.parent?.kind === "Assign" ? own.parent.targets[0] : null;
+  // `made["train"] = DataLoader(…)`, and `return made`
+  if (target?.kind === "Subscript")
+    return (
+      target.value.kind === "Name" &&
+      isForTraining(target.index) &&
+      file.scopes
+        .reaching(target.value)
+        .some((one) => file.scopes.uses(one).some((use) => use.parent?.kind === "Return"))
+    );
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return (
+    made !== null &&
+    file.scopes.uses(made).some((use) => {
+      const whole = endlessOf(use, file) ?? heldIn(use) ?? use;
+      return (whole.parent?.kind === "Tuple" ? whole.parent : whole).parent?.kind === "Return";
+    })
+  );
+}
+
+function isForTraining(key: Expr | null | undefined): boolean {
+  return key?.kind === "Str" && !/val|test|eval|dev/i.test(key.value ?? "");
+}
+
+/** `Held(loader, sampler)`: an object that is made with it. */
+function heldIn({ parent }: Node): Call | null {
+  const call = parent?.kind === "Arg" && parent.star === 0 ? parent.parent : null;
+  return call?.kind === "Call" && isCapital(lastWord(call.func)) ? call : null;
+}
+
+/** `sample_data(loader)`, of a generator of this file that hands on the batches, or of any that says so by its name. */
+function endlessOf(loader: Expr, file: PythonFile): Call | null {
+  const call = loader.parent?.kind === "Arg" ? loader.parent.parent : null;
+  if (call?.kind !== "Call") return null;
+  const generator = file.functionNamed(file.dotted(call.func));
+  return ENDLESS.test(lastWord(call.func)) || (generator && goneThrough(generator, file) !== null)
+    ? call
+    : null;
+}
