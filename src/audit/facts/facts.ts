@@ -9,7 +9,7 @@ import type { Role } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import type { Networks } from "./naming.ts";
 import { isOfForward, isReachedFromForward } from "./heat.ts";
-import { frequency } from "./guards.ts";
+import { frequency, isSynced } from "./guards.ts";
 import { isLossCall } from "./inputs.ts";
 import type { Frequency } from "./guards.ts";
 import { isInLastTurn } from "./last-turns.ts";
@@ -31,7 +31,7 @@ import {
 } from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
 import { EACH, SHAPED } from "./returns.ts";
-import { skipsAbove } from "./turns.ts";
+import { skips, skipsAbove } from "./turns.ts";
 import { Values } from "./values.ts";
 import type { HandedBack } from "./values.ts";
 import type { Value } from "./value.ts";
@@ -484,7 +484,7 @@ export function everyUpdate(node: Node, facts: Facts): boolean {
     if (at.kind !== "If" || child === at.test) continue;
     const branch = at.body.includes(child as never) ? at.body : at.orelse;
     // `if accelerator.sync_gradients:` is as often as the optimizer steps.
-    const synced = at.test.kind === "Attribute" && at.test.attr === "sync_gradients" && branch === at.body;
+    const synced = branch === at.body && isSynced(at.test, facts.file);
     if (
       synced ||
       (steps.length > 0 && steps.every((step) => branch.some((statement) => contains(statement, step)))) ||
@@ -508,11 +508,19 @@ function takesTurns({ test, body, orelse }: If, steps: readonly Node[]): boolean
   return isShort && isIn(body) && isIn(orelse);
 }
 
-/** Below an `if (i + 1) % n != 0: continue` that the optimizer's steps are below as well. */
+/** Below an `if (i + 1) % n != 0: continue` that the optimizer's steps are below as well, or `if not accelerator.sync_gradients: continue`. */
 function isBelowSkip(node: Node, turn: Node, steps: readonly Node[], facts: Facts): boolean {
   for (let at: Node | null = node; at && at !== turn; at = at.parent) {
-    const skip = skipsAbove(at).findLast(({ test }) => facts.file.textOf(test).includes("%"));
+    const skip = skipsAbove(at).findLast(
+      ({ test }) => facts.file.textOf(test).includes("%") || isUnsynced(test, facts.file),
+    );
     if (!skip) continue;
+    if (isUnsynced(skip.test, facts.file))
+      return (
+        at.kind !== "If" &&
+        skipsAbove(at).every(({ test }) => isUnsynced(test, facts.file) || !skips(test)) &&
+        facts.frequency(node, at) === "every"
+      );
     const block = blockOf(at)!;
     return (
       at.kind !== "If" &&
@@ -522,6 +530,10 @@ function isBelowSkip(node: Node, turn: Node, steps: readonly Node[], facts: Fact
     );
   }
   return false;
+}
+
+function isUnsynced(test: Expr, file: PythonFile): boolean {
+  return test.kind === "Unary" && test.op === "not" && isSynced(test.operand, file);
 }
 
 /** Names of functions that others have made: `backwards = partial(loss_backwards, fp16)`, `step = make_step(model)`. */

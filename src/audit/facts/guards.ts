@@ -251,6 +251,21 @@ const UNTRAINED = /^\(?not self\.training and (?!.*\bor\b)/;
 
 const CACHED = /^\(?\w*(?:cache|past)\w* is not None\b/;
 
+/**
+ * `accelerator.sync_gradients`, also under a name and beside flags of the whole run, `and accelerator.is_main_process`: as often as
+ * the optimizer steps.
+ */
+export function isSynced(test: Expr, file: PythonFile): boolean {
+  if (test.kind === "Bool")
+    return (
+      test.op === "and" &&
+      test.values.some((one) => isSynced(one, file)) &&
+      test.values.every((one) => isSynced(one, file) || (isFlag(one) && !isThrottle(one)))
+    );
+  const asked = test.kind === "Name" ? file.scopes.onlyValue(test) : test;
+  return asked?.kind === "Attribute" && asked.attr === "sync_gradients";
+}
+
 /** In the `else` of the same test: `if amp: scaler.scale(loss).backward()`, `else: loss.backward()`. */
 export function isOtherBranch(a: Node, b: Node): boolean {
   for (let at: Node | null = a; at; at = at.parent) {

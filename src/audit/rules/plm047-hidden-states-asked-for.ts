@@ -223,6 +223,19 @@ function isHandedOut(call: Call, file: PythonFile): boolean {
   );
 }
 
+/** Bound to a name that is only asked for its parts, or asked for one at once: `teacher(ids, …).logits`. */
+function isKeptHere(call: Call, file: PythonFile): boolean {
+  const { parent } = call;
+  if (parent?.kind === "Attribute" || parent?.kind === "Subscript") return parent.value === call;
+  const [target] = parent?.kind === "Assign" ? parent.targets : [];
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const uses = made ? file.scopes.uses(made) : [];
+  return (
+    uses.length > 0 &&
+    uses.every((use) => use.parent?.kind === "Attribute" || use.parent?.kind === "Subscript")
+  );
+}
+
 /** `model(…, cutoff_layers=[8, 16])`: a network of their own make, which may build its result from them. */
 function hasOwnArguments(call: Call): boolean {
   return call.args.some(
@@ -308,7 +321,10 @@ export const rule: Rule = {
         const put = call.func.kind === "Attribute" && call.func.attr === "update" && call.args.length === 1;
         const step = (put || isForward(call.func, facts)) && facts.hot(call) !== null;
         const loads = isLoading(call, facts);
-        if (!(step || loads) || facts.gradMode(call) === "off") continue;
+        if (!(step || loads)) continue;
+        // Without a graph they are all that keeps a frozen network's layers alive; what another function is handed may be read there.
+        const frozen = facts.gradMode(call) === "off";
+        if (frozen && (!step || !isKeptHere(call, file))) continue;
         if (key === "output_hidden_states" && step && isLastOnly(call, file)) {
           yield { at: flag, severity: "note", message: LAST_ONLY };
           continue;

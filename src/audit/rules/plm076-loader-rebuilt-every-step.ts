@@ -8,6 +8,7 @@ import type { Facts } from "../facts/facts.ts";
 import { loaderMakers } from "../facts/loader-makers.ts";
 import { isDataLoader } from "../facts/loaders.ts";
 import { callsOf } from "../facts/returns.ts";
+import { throttleOf } from "../facts/step-throttles.ts";
 import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -70,6 +71,7 @@ export const rule: Rule = {
           };
         else if (
           isFedToStep(call, facts) ||
+          isFedEveryFew(call, facts) ||
           isFedToParts(call, facts) ||
           isNextOne(call, facts) ||
           isHandedToStep(call, facts) ||
@@ -154,6 +156,43 @@ function isFedToStep(call: Call, facts: Facts): boolean {
     call.parent?.kind === "Assign" &&
     facts.frequency(call, loop) === "unknown" &&
     facts.backwards.some((one) => contains(loop, one.call) && one.call.start > call.end)
+  );
+}
+
+/** What starts its workers as often as this spends a good part of the time on it. */
+const FEW = 16;
+
+/** `if i % 4 == 3: x, y = next(iter(replay))`, of batches that are differentiated in the turn they are taken in. */
+function isFedEveryFew(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const loop = facts.stepLoop(call);
+  const held = loop && call.parent?.kind === "Assign" ? throttleOf(call, loop, facts) : null;
+  const by = held?.by.kind === "Name" ? file.scopes.onlyValue(held.by) : held?.by;
+  return (
+    by?.kind === "Num" &&
+    Number(by.text) <= FEW &&
+    hasWorkers(facts) &&
+    facts.gradMode(call) !== "off" &&
+    facts.frequency(held!.branch, loop!) === "every" &&
+    facts.frequency(call, held!.branch) === "every" &&
+    // A look at another set in between takes no step with it.
+    isDifferentiatedIn(call, loop!, facts)
+  );
+}
+
+/** Of what is bound here, something goes into what is computed above a backward of the same turn. */
+function isDifferentiatedIn(call: Call, loop: Loop, facts: Facts): boolean {
+  const { scopes } = facts.file;
+  const targets = call.parent?.kind === "Assign" ? call.parent.targets.flatMap(names) : [];
+  const uses = targets.flatMap((name) => {
+    const made = scopes.definitionAt(name);
+    return made ? scopes.uses(made) : [];
+  });
+  return uses.some(
+    (use) =>
+      contains(loop, use) &&
+      facts.gradMode(use) !== "off" &&
+      facts.backwards.some((one) => contains(loop, one.call) && one.call.end > use.end),
   );
 }
 
