@@ -65,7 +65,7 @@ function isOfStep(call: Call, facts: Facts): boolean {
   return below.some((one) => facts.backwards.some((backward) => contains(one, backward.call)));
 }
 
-/** `with torch.no_grad():` around a run of a network. */
+/** `with torch.no_grad():` around a run of a network, by itself or by a function of this file that does nothing to differentiate it. */
 function runsUnrecorded(call: Call, facts: Facts): boolean {
   const { file } = facts;
   const block = call.parent?.kind === "WithItem" ? call.parent.parent : null;
@@ -73,10 +73,23 @@ function runsUnrecorded(call: Call, facts: Facts): boolean {
   let runs = false;
   for (const statement of block.body)
     walk(statement, (node) => {
-      if (node.kind === "Call" && ranNetwork(node, facts) !== null) runs = true;
+      if (node.kind === "Call" && (ranNetwork(node, facts) !== null || callsRunner(node, facts))) runs = true;
       return !runs;
     });
   return runs;
+}
+
+/** `score(net, batch)` of this file, which runs the network that it is given. */
+function callsRunner(call: Call, facts: Facts): boolean {
+  const fn = functionCalled(call, facts.file);
+  return (
+    fn !== null &&
+    call.args.some(({ value }) => isNetwork(value, facts)) &&
+    facts.callee(call)?.reachesBackward !== true &&
+    facts.once(runners).has(fn) &&
+    // Told of where it stands.
+    !isLook(call, facts)
+  );
 }
 
 /** `model.generate(prompts)` of a network, `pipeline(prompt)` of diffusers, which samples with one. */

@@ -32,7 +32,10 @@ export const FUNCTIONS = set(`
   log_softmax clone dropout layer_norm view_as_real view_as_complex
   absolute acos asin atan avg_pool1d batch_norm bilinear celu column_stack conv1d conv2d conv3d conv_transpose1d conv_transpose2d corrcoef cov digamma dstack erfinv
   fliplr flipud group_norm hypot index_add instance_norm istft lgamma logcumsumexp max_pool1d max_pool2d max_pool3d nanmean pairwise_distance pdist pixel_shuffle
-  prelu rms_norm rot90 scatter_reduce selu sgn sinc stft trapezoid trapz unflatten`);
+  prelu rms_norm rot90 scatter_reduce selu sgn sinc stft trapezoid trapz unflatten
+  addbmm addmv argwhere atleast_1d atleast_2d atleast_3d bitwise_and bitwise_not bitwise_or bitwise_xor block_diag cartesian_prod clamp_max clamp_min copysign
+  count_nonzero cummin diag_embed divide exp2 float_power fmax fmin greater greater_equal heaviside index_copy index_fill index_put inner isin isneginf isposinf
+  less less_equal logaddexp2 logit masked_fill masked_scatter nanmedian nanquantile negative not_equal ravel select signbit subtract swapdims vdot`);
 /** Of these, the ones that return several tensors. */
 export const TUPLE_RESULTS = set(
   "chunk split unbind meshgrid std_mean var_mean topk sort max min median mode kthvalue cummax cummin unique",
@@ -48,7 +51,8 @@ export const METHODS = set(`
   select short sigmoid sign sin softmax sort split sqrt square squeeze squeeze_ std sub sub_ sum swapaxes swapdims t take tan tanh tensor_split tile topk
   transpose tril triu trunc type type_as unbind unfold uniform_ unique unsqueeze unsqueeze_ var view view_as where zero_ mul_ lerp_ index_put_ index_put
   abs_ addcdiv_ addcmul addcmul_ bitwise_and bitwise_not bitwise_or cosh cummax erfinv exp_ index_fill_ inverse log_ masked_scatter_ movedim nansum nanmean neg_ outer
-  pow_ round_ rot90 scatter_reduce sigmoid_ sgn sinh softplus sqrt_ take_along_dim tril_ triu_ unflatten`);
+  pow_ round_ rot90 scatter_reduce sigmoid_ sgn sinh softplus sqrt_ take_along_dim tril_ triu_ unflatten
+  argwhere bitwise_xor count_nonzero cummin divide expm1 greater greater_equal isclose less less_equal log10 logical_xor logit multiply not_equal subtract true_divide`);
 /** Methods only tensors have: calling one says that the receiver is a tensor. `item`, `sum`, `view`… are shared with NumPy and others. */
 export const TENSOR_ONLY_METHODS = set(
   "backward detach detach_ requires_grad_ unsqueeze unsqueeze_ masked_fill masked_fill_ scatter_ scatter_add_ expand_as view_as log_softmax index_select type_as new_zeros new_ones new_tensor new_full",
@@ -63,7 +67,7 @@ export const PLAIN_ATTRIBUTES = set(
 );
 /** Results that cannot carry a graph: integers and booleans. */
 export const GRAPHLESS = set(
-  "argmax argmin argsort eq ne lt le gt ge isnan isinf isfinite isclose any all nonzero logical_and logical_or logical_not multinomial bincount searchsorted bucketize long int bool byte short char round sign floor ceil randint randperm unique",
+  "argmax argmin argsort eq ne lt le gt ge isnan isinf isfinite isclose any all nonzero logical_and logical_or logical_not logical_xor bitwise_and bitwise_not bitwise_or bitwise_xor greater greater_equal less less_equal not_equal argwhere count_nonzero isin isneginf isposinf signbit multinomial bincount searchsorted bucketize long int bool byte short char round sign floor ceil randint randperm unique",
 );
 
 /** Functions of other libraries that make one tensor of another, with its history. */

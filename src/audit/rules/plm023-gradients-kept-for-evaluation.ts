@@ -46,6 +46,7 @@ function* kept(facts: Facts): Generator<Finding> {
     const clear = leftUncleared(loop, facts);
     if (!clear) {
       yield* betweenStepAndClearing(loop, facts);
+      yield* clearedAround(loop, facts);
       continue;
     }
     const fn = functionOf(loop);
@@ -321,6 +322,25 @@ function* betweenStepAndClearing(loop: Loop, facts: Facts): Generator<Finding> {
   const clears = clearings(facts.file).filter((clear) => contains(loop, clear));
   if (!statement || clears.length === 0 || clears.some((call) => call.start < statement.end)) return;
   yield* evaluations(restOf(statement), null, facts);
+}
+
+/**
+ * `optimizer.zero_grad()`, then a loop over the parts of a batch that differentiates and, in the last of them, steps: what it leaves
+ * is there until the next turn of the loop around.
+ */
+function* clearedAround(loop: Loop, facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const [turn] = loopsAround(loop);
+  if (!turn || facts.stepLoops.has(turn)) return;
+  const clears = clearings(file).filter((clear) => contains(turn, clear));
+  const [clear] = clears;
+  if (!clear || !clears.every((one) => one.end < loop.start && loopOfSteps(one) === turn)) return;
+  const isIn = (one: Call): boolean => contains(loop, one) && functionOf(one) === functionOf(loop);
+  if (!optimizerSteps(file).some(isIn) || !facts.backwards.some(({ call }) => isIn(call))) return;
+  if (facts.frequency(clear, turn) !== "every") return;
+  const next = [...evaluations([...restOf(loop), ...restOf(turn)], clear, facts)];
+  if (next.length === 0) next.push(...atTop(turn, clear, clear, facts));
+  yield* next;
 }
 
 /** `for phase in ["train", "val"]:` */
