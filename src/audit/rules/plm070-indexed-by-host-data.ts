@@ -1,6 +1,6 @@
 import { argument, positional } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Expr, Name, Node } from "../../python/tree.ts";
+import type { Dict, Expr, Name, Node } from "../../python/tree.ts";
 import {
   ancestors,
   blockOf,
@@ -9,7 +9,9 @@ import {
   functionOf,
   lastWord,
   statementOf,
+  walk,
 } from "../../python/nodes.ts";
+import { entry } from "../facts/arguments.ts";
 import { feedsBackward } from "../facts/behind-loss.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
@@ -18,6 +20,7 @@ import { isHostData, isHostDataGiven } from "../facts/host-indices.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { isUsedAsTensor } from "../facts/tensor-use.ts";
 import { TENSOR_ONLY_METHODS } from "../facts/torch-names.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -60,7 +63,7 @@ export const rule: Rule = {
 function isEveryStep(node: Node, index: Expr, facts: Facts): boolean {
   const fn = functionOf(node);
   const at = fn?.kind === "Lambda" ? fn : node;
-  if (facts.everyStep(at) !== null) return true;
+  if (facts.everyStep(at) !== null || isForParts(at, index, facts)) return true;
   const asked = ancestors(at).find((one) => one.kind === "If" || one.kind === "For" || one.kind === "While");
   return (
     asked?.kind === "If" &&
@@ -68,6 +71,44 @@ function isEveryStep(node: Node, index: Expr, facts: Facts): boolean {
     isAnyOf(asked.test, index, facts) &&
     facts.everyStep(asked) !== null
   );
+}
+
+/**
+ * `rows = order[i * n : (i + 1) * n]; part = data[rows]`, and below it a loop that steps through the moments of that part: each turn of
+ * the loop around picks a batch, where one over epochs would pick all of them.
+ */
+function isForParts(node: Node, index: Expr, facts: Facts): boolean {
+  const { scopes } = facts.file;
+  const [turn] = loopsAround(node);
+  if (turn?.kind !== "For" || facts.stepLoop(node) !== null) return false;
+  if (![...facts.stepLoops].some((loop) => loopsAround(loop)[0] === turn && loop.start > node.end))
+    return false;
+  const [one, ...more] = index.kind === "Name" ? scopes.reaching(index) : [];
+  const picked =
+    index.kind === "Name" ? (more.length === 0 && one?.how === "assign" ? one.value : null) : index;
+  const slice = picked?.kind === "Subscript" && picked.index.kind === "Slice" ? picked.index : null;
+  const counted = turn.target.kind === "Tuple" ? turn.target.items : [turn.target];
+  const ids = new Set(counted.flatMap((item) => (item.kind === "Name" ? [item.id] : [])));
+  return (
+    slice !== null &&
+    [slice.lower, slice.upper].some((bound) => isCountedBy(bound, ids, turn, facts)) &&
+    facts.frequency(node, turn) === "every"
+  );
+}
+
+/** `i * n`, and `start` of `start = i * n` in the same turn. */
+function isCountedBy(bound: Expr | null, ids: ReadonlySet<string>, turn: Node, { file }: Facts): boolean {
+  let found = false;
+  const look = (expr: Expr, depth: number): void =>
+    walk(expr, (node) => {
+      if (node.kind !== "Name" || found) return !found;
+      const made = ids.has(node.id) || depth > 2 ? null : file.scopes.onlyValue(node);
+      if (ids.has(node.id)) found = true;
+      else if (made && contains(turn, made)) look(made, depth + 1);
+      return !found;
+    });
+  if (bound) look(bound, 0);
+  return found;
 }
 
 /** `rows`, `len(rows) > 0`, `rows.size > 0`, `rows.any()` */
@@ -84,6 +125,8 @@ function isOnDevice(expr: Expr, facts: Facts): boolean {
   if (isSent(expr, facts) || isHandedFromDevice(expr, facts) || isOfSentDict(expr, facts)) return true;
   if (isOfForward(expr, facts) || isOfSentObject(expr, facts) || isOneOfSent(expr, facts)) return true;
   if (isComputedOfOutput(expr, facts)) return true;
+  const joined = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : null;
+  if (joined && isJoined(joined, facts)) return true;
   const weight = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : expr;
   if (!facts.accelerator || weight?.kind !== "Attribute" || weight.attr !== "weight") return false;
   let root: Expr = weight.value;
@@ -188,7 +231,8 @@ function isSentDict(dict: Expr, facts: Facts): boolean {
 }
 
 function isDictOfSent(made: Expr, dict: Expr, facts: Facts): boolean {
-  if (made.kind === "Comp") return made.value !== null && isThere(made.value, facts);
+  if (made.kind === "Comp")
+    return made.value !== null && (isThere(made.value, facts) || isJoined(made.value, facts));
   if (made.kind === "Dict") {
     const values = made.values.length > 0 ? made.values : putInto(dict, facts);
     return values.length > 0 && values.every((value) => isThere(value, facts));
@@ -199,6 +243,40 @@ function isDictOfSent(made: Expr, dict: Expr, facts: Facts): boolean {
     /^[a-z_]/.test(lastWord(made.func)) &&
     made.args.some(({ value }) => isDevice(value, facts))
   );
+}
+
+/** `torch.cat([row[key] for row in rows])`, where `rows.append({"x": x, "gain": gain})` filled the list with what is on the device. */
+function isJoined(made: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  const all =
+    made.kind === "Call" && /^torch\.(?:cat|concat|concatenate|stack)$/.test(file.dotted(made.func) ?? "")
+      ? positional(made, 0)
+      : null;
+  const part = all?.kind === "Comp" && all.value === null ? all.element : null;
+  if (part?.kind !== "Subscript" || part.value.kind !== "Name") return false;
+  const [row, ...more] = file.scopes.reaching(part.value);
+  const rows = row?.how === "iterate" && row.index === null && more.length === 0 ? row.value : null;
+  const dicts = rows ? dictsIn(rows, facts) : [];
+  const { index } = part;
+  const key = index.kind === "Str" ? index.value : null;
+  const held = dicts.flatMap((dict) => (key === null ? dict.values : (entry(dict, key) ?? [])));
+  return (
+    (key !== null || index.kind === "Name") &&
+    held.some((value) => isThere(value, facts)) &&
+    held.every((value) => facts.value(value).device !== "cpu")
+  );
+}
+
+/** All that a list of this function is filled with, where that is dicts. */
+function dictsIn(rows: Expr, { file }: Facts): readonly Dict[] {
+  const [text, fn] = [file.textOf(rows), functionOf(rows)];
+  const added = file
+    .callsNamed("append")
+    .filter(
+      ({ func }) => func.kind === "Attribute" && file.textOf(func.value) === text && functionOf(func) === fn,
+    )
+    .map((call) => positional(call, 0));
+  return added.every((one): one is Dict => one?.kind === "Dict") ? added : [];
 }
 
 /** What a name was given last, or all that the methods of a class give an attribute of its own. */
