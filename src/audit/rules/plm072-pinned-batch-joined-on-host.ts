@@ -1,17 +1,17 @@
 import { isNone, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import { blockOf, classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loadersOf, pinsBatches, pinsForDevice } from "../facts/loaders.ts";
 import { nextOf } from "../facts/next-batches.ts";
 import type { ProjectFacts } from "../facts/project.ts";
+import { isSentAmong, isSentByKey, isSentOneByOne, isSentWhole } from "../facts/sent-later.ts";
 import { METHODS } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
-import { sendsBatch } from "../facts/transfers.ts";
 import { callsOf } from "../facts/returns.ts";
 import type { Rule } from "../rule.ts";
 
@@ -332,54 +332,11 @@ function isMoved(call: Call, facts: Facts, index: number | null = null): boolean
   const target = at === null ? left : left?.kind === "Tuple" ? left.items[at] : null;
   if (isSentOneByOne(last, moves, facts)) return true;
   if (target?.kind === "Subscript" && target.value.kind === "Name")
-    return isSentWhole(target.value, statement!, facts);
+    return (
+      isSentWhole(target.value, statement!, facts) || isSentByKey(target.value, statement!, moves, facts)
+    );
   const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
   return made !== null && facts.file.scopes.uses(made).some((use) => moves(use) || isSentAmong(use, facts));
-}
-
-/** `views = [torch.cat(large), torch.cat(small)]`, and then `[view.to(device) for view in views]`; or of a dict, by its items. */
-function isSentOneByOne(joined: Expr, moves: (expr: Expr) => boolean, { file }: Facts): boolean {
-  const { scopes } = file;
-  const all = joined.parent && /^(?:List|Tuple|Dict|Comp)$/.test(joined.parent.kind) ? joined.parent : null;
-  const [name] = all?.parent?.kind === "Assign" && all.parent.value === all ? all.parent.targets : [];
-  const made = name?.kind === "Name" ? scopes.definitionAt(name) : null;
-  return (
-    made !== null &&
-    scopes.uses(made).some((use) => {
-      // `batch.items()`
-      const asked = use.parent?.kind === "Attribute" ? use.parent : null;
-      const over =
-        asked && /^(?:items|values)$/.test(asked.attr) && asked.parent?.kind === "Call" ? asked.parent : use;
-      const loop = over.parent;
-      if ((loop?.kind !== "For" && loop?.kind !== "Clause") || loop.iter !== over) return false;
-      const { target } = loop;
-      const one = target.kind === "Tuple" ? target.items[target.items.length - 1] : target;
-      const each = one?.kind === "Name" ? scopes.definitionAt(one) : null;
-      return each !== null && scopes.uses(each).some(moves);
-    })
-  );
-}
-
-/** `to_torch((frames, actions), device)`, `to_gpu(joined)` */
-function isSentAmong({ parent }: Expr, { file }: Facts): boolean {
-  const given = parent?.kind === "Tuple" || parent?.kind === "List" ? parent.parent : parent;
-  return given?.kind === "Arg" && given.parent?.kind === "Call" && sendsBatch(given.parent, file);
-}
-
-/** `batch["x"] = torch.cat(…)`, and the whole batch is sent below: `send(batch, lambda t: t.to(device))`. */
-function isSentWhole(batch: Name, above: Node, { file }: Facts): boolean {
-  return file
-    .all("Call")
-    .some(
-      (call) =>
-        call.start > above.end &&
-        functionOf(call) === functionOf(batch) &&
-        call.args.some(({ value }) => value.kind === "Name" && value.id === batch.id) &&
-        (sendsBatch(call, file) ||
-          call.args.some(
-            ({ value }) => value.kind === "Lambda" && /\.(?:to|cuda)\(/.test(file.textOf(value.body)),
-          )),
-    );
 }
 
 /** What a function or method of torch's computes from. */
@@ -422,7 +379,8 @@ function isBatch(expr: Expr, loop: Loop, facts: Facts): boolean {
     if (how === "iterate") {
       // `[torch.cat([part, -part]) for part in batch]`
       const target = node.parent?.kind === "Tuple" ? node.parent : node;
-      const clause = target.parent?.kind === "Clause" ? target.parent : null;
+      const over = target.parent;
+      const clause = over?.kind === "Clause" || (over?.kind === "For" && over !== loop) ? over : null;
       // `[image for image, text in zip(images, texts) if text]`
       const zipped =
         clause?.iter.kind === "Call" &&
@@ -434,7 +392,13 @@ function isBatch(expr: Expr, loop: Loop, facts: Facts): boolean {
       // `[torch.cat(views) for views in (crops[:2], crops[2:])]`
       if (clause?.iter.kind === "Tuple" || clause?.iter.kind === "List")
         return clause.iter.items.every((item) => isBatch(item, loop, facts));
-      if (clause) return clause.iter.kind === "Name" && isBatch(clause.iter, loop, facts);
+      // `{k: torch.cat([v, v]) for k, v in batch.items()}`
+      const asked = clause?.iter.kind === "Call" && clause.iter.args.length === 0 ? clause.iter.func : null;
+      const each =
+        asked?.kind === "Attribute" && asked.attr === (index === null ? "values" : index === 1 ? "items" : "")
+          ? asked.value
+          : clause?.iter;
+      if (each) return each.kind === "Name" && isBatch(each, loop, facts);
       return loop.kind === "For" && contains(loop.target, node) && !isCounted(loop, facts);
     }
     // `waiting = []`, and `waiting.append(images)` until there are enough.
@@ -469,9 +433,15 @@ function isBatch(expr: Expr, loop: Loop, facts: Facts): boolean {
   };
   const definitions = facts.file.scopes.reaching(expr);
   // A comprehension sees every definition of a name around it, also those that come later.
-  return expr.scope?.kind === "Comp"
-    ? definitions.some(isFrom)
-    : definitions.length > 0 && definitions.every(isFrom);
+  if (expr.scope?.kind !== "Comp") return definitions.length > 0 && definitions.every(isFrom);
+  // What its own block gave it last is what it is.
+  const statement = statementOf(expr);
+  const block = (statement && blockOf(statement)) ?? [];
+  const last = definitions.findLast(
+    ({ how, node }) =>
+      how === "assign" && node.end < statement!.start && block.includes(statementOf(node) as never),
+  );
+  return last ? isFrom(last) : definitions.some(isFrom);
 }
 
 /** `for step in range(n):`, `while True:`, where batches are taken by `next`. */
