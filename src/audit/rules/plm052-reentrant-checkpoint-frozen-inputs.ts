@@ -45,6 +45,7 @@ export const rule: Rule = {
     const adapted = wraps.length > 0 || facts.project.adapted.has(file.module);
     if (!adapted) yield* frozenEmbeddings(file);
     const fed = adapted && feedsGradients(file);
+    if (wraps.length > 0) yield* ofFeatures(wraps, fed, file);
     if (!adapted || (fed && !isFedByOptionsOnly(facts))) return;
     const byTrl = file.says(/^\s*(?:from|import) trl\b/m) && !wrapsForOldTrl(file);
     for (const at of byTrl ? [] : [...checkpointingFields(file), ...switchedLater(file)])
@@ -111,6 +112,37 @@ function isMadeWithAdapters({ func }: Call, wraps: readonly Call[], file: Python
 }
 
 const OTHERS = /^(?:torch|transformers|peft|trl|builtins)\./;
+
+/** Networks whose encoder reads features of a sound, by layers that LoRA freezes; their token embeddings are the decoder's. */
+const HEARS =
+  /^transformers\.(?:(?:Whisper|Moonshine|Speech2Text)ForConditionalGeneration|AutoModelForSpeechSeq2Seq)\.from_pretrained$/;
+
+/** What makes the encoder's input require gradients, or leaves the encoder alone. */
+const FED_OR_APART =
+  /make_inputs_require_grad|register_forward(?:_pre)?_hook|conv1|modules_to_save|requires_grad_?\(\s*True|freeze_encoder|\bdecoder\b[^\n]*(?:_proj|fc\d)|unsloth/;
+
+/**
+ * `model.gradient_checkpointing_enable()` of Whisper, then `get_peft_model(model, config)`: what peft, or
+ * `enable_input_require_grads()`, hooks are the embeddings of tokens, and the checkpoints of the encoder see none of that.
+ */
+function* ofFeatures(wraps: readonly Call[], fed: boolean, file: PythonFile): Generator<Finding> {
+  if (!file.calls.given(["target_modules"]).length || FED_OR_APART.test(file.text)) return;
+  if (!file.callsNamed("from_pretrained").some(({ func }) => HEARS.test(file.dotted(func) ?? ""))) return;
+  for (const { at, call, useReentrant } of checkpointingSwitches(file)) {
+    const enabling = at === call;
+    // After the wrapping, and with nothing that feeds the decoder either, it is told of as any other.
+    const late = !enabling || wraps.some((wrap) => wrap.start < call.start);
+    if (late && !fed) continue;
+    const unsaid = enabling ? call.args.length === 0 : isPathUnsaid(call, file);
+    if (useReentrant ? isTrue(useReentrant) : unsaid)
+      yield {
+        at,
+        ...NOTE,
+        message:
+          "On transformers 4 this takes the reentrant path, and what is made to require gradients are the decoder's embeddings: nothing that goes into the encoder's checkpoints does, and the adapters in there get none; hook the encoder's first layer, or pass `use_reentrant=False`",
+      };
+  }
+}
 
 /** `TrainingArguments(…)` that say nothing of the path, and hide nothing that might. */
 function isPathUnsaid(call: Call, file: PythonFile): boolean {
