@@ -127,7 +127,11 @@ function leavesUntrained(use: Expr, loop: Loop, facts: Facts): boolean {
 export function isSettled(expr: Expr, loop: Loop, facts: Facts): boolean {
   const { file } = facts;
   let root = expr;
-  while (root.kind === "Attribute" || root.kind === "Subscript") root = root.value;
+  let part: string | null = null;
+  while (root.kind === "Attribute" || root.kind === "Subscript") {
+    part = root.kind === "Attribute" ? root.attr : null;
+    root = root.value;
+  }
   // `tokenizer(prompts, return_tensors="pt").input_ids`: the same words are the same numbers.
   const words = bare(root);
   if (words.kind === "Call" && /tokenizer$/i.test(lastWord(words.func)))
@@ -147,7 +151,18 @@ export function isSettled(expr: Expr, loop: Loop, facts: Facts): boolean {
   if (definitions.length === 0 || definitions.some(({ node }) => contains(loop, node))) return false;
   return definitions
     .flatMap((one) => file.scopes.uses(one))
-    .every((use) => !contains(loop, use) || isLeftAsIs(use));
+    .every((use) => !contains(loop, use) || isOfOtherPart(use, part) || isLeftAsIs(use));
+}
+
+/** `pipe.unet.parameters()` says nothing of `pipe.text_encoder`. */
+function isOfOtherPart({ parent }: Expr, part: string | null): boolean {
+  return (
+    part !== null &&
+    parent?.kind === "Attribute" &&
+    parent.attr !== part &&
+    parent.attr !== "module" &&
+    parent.parent?.kind === "Attribute"
+  );
 }
 
 /** Read, run, or handed to what does not give it other weights. */

@@ -278,7 +278,8 @@ function isSettledTest(test: Expr, loop: Loop, facts: Facts): boolean {
 function isAboveSteps(call: Call, loop: Loop, facts: Facts): boolean {
   return (
     [...facts.stepLoops].some((inner) => inner !== loop && contains(loop, inner)) &&
-    facts.gradMode(call) === "off" &&
+    // What is frozen records nothing of an input that nobody learns.
+    (facts.gradMode(call) === "off" || facts.networks.isFrozenByFlags(call.func)) &&
     isRunAlike(call, loop, facts)
   );
 }
