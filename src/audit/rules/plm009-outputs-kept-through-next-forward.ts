@@ -10,6 +10,7 @@ import { PICTURE, TEXT, isLanguageModel, isOfPixels, isOfSounds } from "../facts
 import { isNetwork, networkCall } from "../facts/networks.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
+import { goesInParts, isForTokens, isGatheredFrom, logitsOf, stepsBelow } from "../facts/scored-tokens.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import {
@@ -89,7 +90,9 @@ function* scored(statement: Assign, facts: Facts): Generator<Finding> {
   const [target, ...more] = statement.targets;
   const whole = logitsOf(statement.value);
   const [loop] = loopsAround(statement);
-  if (target?.kind !== "Name" || more.length > 0 || !whole || !loop || !goesInParts(loop, file)) return;
+  if (target?.kind !== "Name" || more.length > 0 || !whole || !loop) return;
+  const below = stepsBelow(loop, statement, facts);
+  if (!below && !goesInParts(loop, file)) return;
   const own = stepIn(loop, statement);
   if (own < 0 || !TEXT.test(file.text)) return;
   // `logits /= temperature` is the same tensor still.
@@ -99,6 +102,7 @@ function* scored(statement: Assign, facts: Facts): Generator<Finding> {
   if (bound.some(({ how, node }) => node !== target && how !== "augment")) return;
   const uses = bound.flatMap((one) => file.scopes.uses(one)).filter((use) => !isAskedForSize(use));
   if (uses.length === 0 || !uses.every((use) => contains(loop, use) && isForTokens(use, facts))) return;
+  if (below && uses.some((use) => facts.stepLoop(use) !== null)) return;
   // What they are a part of is bound for as long.
   const outputs = whole.kind === "Name" ? (file.scopes.lookup(whole)?.definitions ?? []) : [];
   const read = outputs.flatMap((one) => file.scopes.uses(one));
@@ -110,7 +114,7 @@ function* scored(statement: Assign, facts: Facts): Generator<Finding> {
   if (edit)
     yield {
       at: target,
-      message: `\`${target.id}\` holds this part's logits until the forward of the next has finished, and through all else that is run in between`,
+      message: `\`${target.id}\` holds this ${below ? "round" : "part"}'s logits until the forward of the next has finished, and through all else that is run in between`,
       fix: { grade: "safe", title: "Delete them after their last use", edits: [edit] },
     };
 }
@@ -123,7 +127,9 @@ function* gatheredFrom(statement: Assign, facts: Facts): Generator<Finding> {
   const { file } = facts;
   const [target, ...more] = statement.targets;
   const [loop] = loopsAround(statement);
-  if (target?.kind !== "Name" || more.length > 0 || !loop || !goesInParts(loop, file)) return;
+  if (target?.kind !== "Name" || more.length > 0 || !loop) return;
+  const below = stepsBelow(loop, statement, facts);
+  if (!below && !goesInParts(loop, file)) return;
   const { value } = statement;
   if (value.kind !== "Call" || lastWord(value.func) !== "log_softmax" || !TEXT.test(file.text)) return;
   const bound = (file.scopes.scopeOf(target).bindings.get(target.id) ?? []).filter(({ node }) =>
@@ -132,53 +138,19 @@ function* gatheredFrom(statement: Assign, facts: Facts): Generator<Finding> {
   const uses = bound.flatMap((one) => file.scopes.uses(one));
   if (bound.length !== 1 || uses.length === 0 || stepIn(loop, statement) < 0) return;
   if (!uses.every((use) => contains(loop, use) && isGatheredFrom(use, file))) return;
+  // Each step gathers anew what it wants.
+  if (below && uses.some((use) => facts.stepLoop(use) !== null)) return;
   const last = Math.max(...uses.map((use) => loop.body.findIndex((one) => contains(one, use))));
   const edit = deletion([target.id], loop.body[last], file);
   yield {
     at: target,
-    message: `\`${target.id}\` holds a row of the vocabulary for each token of this part until the next part has its own, and through all else that is run in between; what is gathered of it is all that is wanted`,
+    message: below
+      ? `\`${target.id}\` holds a row of the vocabulary for each token through all the steps below, until the next round has its own; what is gathered of it is all that is wanted`
+      : `\`${target.id}\` holds a row of the vocabulary for each token of this part until the next part has its own, and through all else that is run in between; what is gathered of it is all that is wanted`,
     ...(edit
       ? { fix: { grade: "safe" as const, title: "Delete it after its last use", edits: [edit] } }
       : {}),
   };
-}
-
-/** `logs.gather(-1, ids)`, `torch.gather(logs, 2, ids)` */
-function isGatheredFrom({ parent }: Name, file: PythonFile): boolean {
-  if (parent?.kind === "Attribute") return parent.attr === "gather";
-  const call = parent?.kind === "Arg" ? parent.parent : null;
-  return call?.kind === "Call" && call.args[0] === parent && file.dotted(call.func) === "torch.gather";
-}
-
-/** `out` of `out.logits[:, :-1]`, and `net(ids)` of `net(ids).logits.float()`. */
-function logitsOf(expr: Expr): Name | Call | null {
-  if (expr.kind === "Subscript") return logitsOf(expr.value);
-  if (expr.kind === "Call")
-    return expr.func.kind === "Attribute" && /^(?:float|to|contiguous)$/.test(expr.func.attr)
-      ? logitsOf(expr.func.value)
-      : null;
-  if (expr.kind !== "Attribute" || expr.attr !== "logits") return null;
-  return expr.value.kind === "Name" || expr.value.kind === "Call" ? expr.value : null;
-}
-
-/** `for i in range(0, len(ids), size)`, `for part in ids.split(size)`, `for ids in loader`. */
-function goesInParts(loop: Loop, file: PythonFile): boolean {
-  if (loop.kind !== "For") return false;
-  const { iter } = loop;
-  if (iter.kind === "Call" && file.dotted(iter.func) === "builtins.range") return iter.args.length === 3;
-  return /load|batch|chunk|split|_dl\b/i.test(file.textOf(iter));
-}
-
-/** `selective_log_softmax(logits, ids)`, `logits.log_softmax(-1).gather(-1, ids)`: a number for each token. */
-function isForTokens(use: Name, { file }: Facts): boolean {
-  const { parent } = use;
-  const method = parent?.kind === "Attribute" && parent.parent?.kind === "Call" ? parent.parent : null;
-  const call = method ?? (parent?.kind === "Arg" && parent.parent?.kind === "Call" ? parent.parent : null);
-  if (!call || call.args.length === 0) return false;
-  const name = lastWord(call.func);
-  if (method || (file.dotted(call.func) ?? "").startsWith("torch."))
-    return name === "log_softmax" && call.parent?.kind === "Attribute" && call.parent.attr === "gather";
-  return call.args.length > 1 && /log_?(?:softmax|p(?:s|robs?))(?:_|$)/.test(name);
 }
 
 /** `maps, losses = detector(images, targets)`, `b1, b2, scores = net(x, True)`: bound beside what is wanted, and never read. */
