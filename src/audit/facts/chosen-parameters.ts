@@ -1,7 +1,7 @@
 import { isTrue } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf } from "../../python/nodes.ts";
-import type { Assign, Comp, Expr, If, Node } from "../../python/tree.ts";
+import type { Comp, Expr, If, Node } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 import { switches } from "./freezing.ts";
 import { torchOptimizers } from "./optimised.ts";
@@ -35,14 +35,12 @@ const ADAPTS = /lora|adapter|\bonly\b|_only|only_/i;
  * require gradients from the start.
  */
 export function* switchedOnOnly({ file }: Facts): Generator<Chosen> {
-  if (!file.mentions("requires_grad") || file.says(/peft|loralib|freeze|frozen/i)) return;
-  const isSwitch = ({ targets: [target] }: Assign): boolean =>
-    target?.kind === "Attribute" && target.attr === "requires_grad";
   // A layer that switches its own adapters off does nothing for the rest.
   const switched = file
-    .all("Assign")
-    .filter((one) => isSwitch(one) && !/^self\.\w*lora\w*\./i.test(file.textOf(one.targets[0]!)));
+    .assignsTo("requires_grad")
+    .filter((one) => !/^self\.\w*lora\w*\./i.test(file.textOf(one.targets[0]!)));
   if (switched.length === 0 || !switched.every(({ value }) => isTrue(value))) return;
+  if (file.says(/peft|loralib|freeze|frozen/i)) return;
   if (file.callsNamed("requires_grad_").length > 0) return;
   for (const statement of switched) {
     const fn = functionOf(statement);

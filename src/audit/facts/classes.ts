@@ -2,6 +2,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { isCapital, last } from "./torch-names.ts";
+import { assignsBeyondNames } from "./assigns.ts";
 
 /** What a class is to training, by what it derives from. */
 export type Role = "module" | "lightning" | "trainer" | "callback" | "dataset" | "function" | "other";
@@ -199,7 +200,7 @@ function collectAttributes(file: PythonFile): Map<ClassDef, Attributes> {
   };
   // `weights = nn.ParameterDict()`, and `return embeddings, weights`
   const plain = (item: Expr): Expr => (item.kind === "Name" ? (file.scopes.onlyValue(item) ?? item) : item);
-  for (const node of file.all("Assign"))
+  for (const node of assignsBeyondNames(file))
     for (const one of node.targets) if (one.kind !== "Name") target(one, "assign", node.value);
   for (const node of file.all("AugAssign")) target(node.target, "augment", node.value);
   for (const node of file.callsNamed("register_buffer"))

@@ -2,6 +2,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { positional } from "../../python/file.ts";
 import { lastWord } from "../../python/nodes.ts";
 import type { Expr, FunctionDef } from "../../python/tree.ts";
+import { assignsBeyondNames } from "./assigns.ts";
 
 /**
  * Functions that an engine of training calls on every step, which nobody is seen calling: `engine.hooks["on_update"] = average` of
@@ -13,21 +14,22 @@ export function stepHooks(file: PythonFile): ReadonlySet<FunctionDef> {
     const [one, ...more] = named?.kind === "Name" ? file.scopes.reaching(named) : [];
     if (one?.node.kind === "FunctionDef" && more.length === 0) found.add(one.node);
   };
-  if (file.mentions("on_update"))
-    for (const { targets, value } of file.all("Assign")) {
-      const [target] = targets;
-      if (
-        target?.kind === "Subscript" &&
-        target.index.kind === "Str" &&
-        target.index.value === "on_update" &&
-        lastWord(target.value) === "hooks"
-      )
-        add(value);
-    }
-  if (!file.mentions("ITERATION_")) return found;
-  for (const call of file.callsNamed("add_event_handler"))
+  for (const { targets, value } of assignsBeyondNames(file)) {
+    const [target] = targets;
+    if (
+      target?.kind === "Subscript" &&
+      target.index.kind === "Str" &&
+      target.index.value === "on_update" &&
+      lastWord(target.value) === "hooks"
+    )
+      add(value);
+  }
+  const handlers = file.callsNamed("add_event_handler");
+  const decorators = file.callsNamed("on");
+  if (handlers.length + decorators.length === 0 || !file.mentions("ITERATION_")) return found;
+  for (const call of handlers)
     if (isOfTraining(call.func, file) && isEachTurn(positional(call, 0), file)) add(positional(call, 1));
-  for (const call of file.callsNamed("on"))
+  for (const call of decorators)
     if (
       call.parent?.kind === "FunctionDef" &&
       call.parent.decorators.includes(call) &&

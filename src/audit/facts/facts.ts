@@ -538,14 +538,14 @@ function isUnsynced(test: Expr, file: PythonFile): boolean {
 
 /** Names of functions that others have made: `backwards = partial(loss_backwards, fp16)`, `step = make_step(model)`. */
 function madeFunctions(file: PythonFile): readonly string[] {
-  return file.all("Assign").flatMap(({ targets, value }) => {
-    const [target] = targets;
-    return target?.kind === "Name" &&
-      value.kind === "Call" &&
-      file.callsNamed(target.id).some(({ func }) => func.kind === "Name")
-      ? [target.id]
-      : [];
-  });
+  const called = new Set<string>();
+  for (const { func } of file.all("Call")) if (func.kind === "Name") called.add(func.id);
+  const found: string[] = [];
+  for (const { targets, value } of file.all("Assign")) {
+    const target = targets[0]!;
+    if (value.kind === "Call" && target.kind === "Name" && called.has(target.id)) found.push(target.id);
+  }
+  return found;
 }
 
 /** In a branch of the step, by default of its loop, that differentiates and steps itself, on every turn of it: `if (i + 1) % n_critic == 0:`. */

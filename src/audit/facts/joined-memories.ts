@@ -6,6 +6,7 @@ import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "./classes.
 import type { Facts } from "./facts.ts";
 import { derivesFromInput } from "./flow.ts";
 import { callsOf, paramGiven } from "./returns.ts";
+import { assignsBeyondNames } from "./assigns.ts";
 
 /** What a network remembers of the forwards before, with their graphs. */
 export interface JoinedMemory {
@@ -23,7 +24,7 @@ const NO_STATE = /cache|past|kv|mask|shape|size|bank|queue|buffer/i;
 export function* joinedMemories(facts: Facts): Generator<JoinedMemory> {
   const { file } = facts;
   for (const statement of file.callsNamed("cat", "concat", "concatenate").length > 0
-    ? file.all("Assign")
+    ? assignsBeyondNames(file)
     : []) {
     const [target] = statement.targets;
     const own = target ? ownState(target) : null;

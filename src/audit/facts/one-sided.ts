@@ -69,7 +69,7 @@ function* switchesOf(file: PythonFile): Generator<Switch> {
       yield { at: call, network: file.textOf(one), on: stateOf(flag) };
   }
   // `for p in D.parameters(): p.requires_grad = True`
-  for (const { targets, value, parent } of file.all("Assign")) {
+  for (const { targets, value, parent } of file.assignsTo("requires_grad")) {
     const [target] = targets;
     if (target?.kind !== "Attribute" || target.attr !== "requires_grad" || parent?.kind !== "For") continue;
     const network = /^([\w.]+)\.parameters\(\)$/.exec(file.textOf(parent.iter))?.[1];

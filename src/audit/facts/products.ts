@@ -58,14 +58,18 @@ export const MULTIPLIES = /^torch\.(?:matmul|mm|bmm|einsum|nn\.functional\.linea
 
 /** Bound once, and still named when its scaled double is made. */
 function isProductByName(name: Name, facts: Facts): boolean {
-  const [one, ...more] = facts.file.scopes.reaching(name);
+  const made = facts.file.scopes.reaching(name);
+  const one = made.length === 1 ? made[0]! : null;
   const target = name.parent?.parent;
-  if (more.length > 0 || one?.how !== "assign" || !one.value || one.value.kind === "Name") return false;
+  if (one?.how !== "assign" || !one.value || one.value.kind === "Name") return false;
   // `x = x * s` frees the unscaled one.
   const rebinds =
     target?.kind === "Assign" && target.targets.some((to) => to.kind === "Name" && to.id === name.id);
-  const reads = facts.file.scopes.uses(one).filter((use) => !isOfKind(use));
-  return !rebinds && isProduct(one.value, facts) && reads.length === 1;
+  return (
+    !rebinds &&
+    isProduct(one.value, facts) &&
+    facts.file.scopes.uses(one).filter((use) => !isOfKind(use)).length === 1
+  );
 }
 
 export function isMatmul({ func }: Call, facts: Facts): boolean {
@@ -96,9 +100,10 @@ export function isScalar(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Binary")
     return isScalar(expr.right, facts) && (isScalar(expr.left, facts) || isRootOfSize(expr, facts));
   if (expr.kind === "Name") {
-    const [one, ...more] = facts.file.scopes.reaching(expr);
+    const made = facts.file.scopes.reaching(expr);
+    const one = made[0];
     return (
-      more.length === 0 &&
+      made.length === 1 &&
       ((one?.how === "assign" &&
         one.value !== null &&
         one.value.kind !== "Name" &&
@@ -110,8 +115,12 @@ export function isScalar(expr: Expr, facts: Facts): boolean {
             (one.node.kind === "Param" && one.node.default?.kind === "Num"))))
     );
   }
-  // `self.A.shape[1]`, `q.size(-1)`
-  if (/\.shape\[-?\d\]$|\.size\(-?\d\)$/.test(facts.file.textOf(expr).slice(-24))) return true;
+  // `self.A.shape[1]`, `q.size(-1)`; an attribute ends with its name.
+  if (
+    expr.kind !== "Attribute" &&
+    /\.shape\[-?\d\]$|\.size\(-?\d\)$/.test(facts.file.textOf(expr).slice(-24))
+  )
+    return true;
   // `self.scaling["default"]`
   if (expr.kind === "Subscript") return isScalar(expr.value, facts);
   // `math.sqrt(d)`, `float(s)`

@@ -14,7 +14,7 @@ import { isState } from "./wanted-graphs.ts";
  */
 export function* retainedGrads(facts: Facts): Generator<{ readonly call: Call; readonly flag: Arg }> {
   const { backwards, file } = facts;
-  if (!file.mentions("retain_graph") || backwards.length > 0) return;
+  if (backwards.length > 0) return;
   const [call, ...more] = file
     .callsNamed("grad")
     .filter(({ func }) => file.dotted(func) === "torch.autograd.grad");

@@ -157,17 +157,18 @@ function weightOf(expr: Call | Binary, file: PythonFile): Expr | null {
 
 /** A layer's output, a product or a scaled one that keeps its name, and so its memory, beside its scaled double. */
 function isHeld(name: Name, facts: Facts): boolean {
-  const one = heldValue(name, facts);
   // `-distances / temperature`
   const signed = name.parent?.kind === "Unary" && name.parent.op === "-" ? name.parent : name;
   const scaled = signed.parent?.kind === "Binary" ? signed.parent : methodOf(name);
-  if (!one || !scaled) return false;
+  if (!scaled) return false;
   const scaledWhole = wholeOf(scaled, facts);
   const many = eachOf(name);
   const whole = many && scaledWhole.parent === many.list ? many.list : scaledWhole;
   const target = targetOf(whole);
   const old = many ? many.over.id : name.id;
   if (target ? target.kind !== "Name" || target.id === old : !isConsumed(whole)) return false;
+  const one = heldValue(name, facts);
+  if (!one) return false;
   const { value } = one;
   const made =
     value.kind === "Binary"
@@ -187,12 +188,13 @@ function isHeld(name: Name, facts: Facts): boolean {
             isHelped(value, facts) ||
             (selfAttribute(value.func) !== null && isLayer(value.func, facts)))) ||
         (target?.kind === "Name" && isTurnedCopy(one.made.value) && isForSoftmax(target, facts));
+  if (!made) return false;
   const reads = facts.file.scopes
     .uses(one.made)
     .filter((use) => !isChangedOrDropped(use) && !isOfKind(use) && maskedBy(use) === null);
   // Scores that are handed out as well may be the scaled ones.
   const inside = isLogits(value, facts) ? reads.filter((use) => statementOf(use)?.kind !== "Return") : reads;
-  return made && inside.length === 1;
+  return inside.length === 1;
 }
 
 /** `scores.permute(0, 2, 3, 1).contiguous().view(-1, classes)`, `scores.permute(0, 2, 3, 1).reshape(-1, classes)`: a row for each pixel, and no view. */
@@ -208,12 +210,8 @@ function isTurnedCopy(made: Expr | null): boolean {
 /** `out` of `[out / temperature for out in outputs]`: the list that is made, and what it is made of, one by one. */
 function eachOf(name: Name): { readonly list: Comp; readonly over: Name } | null {
   const list = name.scope?.kind === "Comp" ? name.scope : null;
-  const [clause, ...more] = list?.value === null ? list.clauses : [];
-  return list &&
-    clause?.target.kind === "Name" &&
-    clause.target.id === name.id &&
-    more.length === 0 &&
-    clause.iter.kind === "Name"
+  const clause = list?.value === null && list.clauses.length === 1 ? list.clauses[0] : null;
+  return list && clause?.target.kind === "Name" && clause.target.id === name.id && clause.iter.kind === "Name"
     ? { list, over: clause.iter }
     : null;
 }
@@ -262,6 +260,8 @@ function isConsumed(whole: Expr): boolean {
   );
 }
 
+const MASKS = /^(?:masked_fill|where)$/;
+
 /**
  * The new `scores` of `scores = scores.masked_fill(mask, -1e9)`, `scores = torch.where(mask, scores, low)` and
  * `scores = scores + mask`: the same places, of which some are covered.
@@ -271,7 +271,7 @@ export function maskedBy(use: Name): Name | null {
   const covered =
     use.parent?.kind === "Binary" && /^[+-]$/.test(use.parent.op) && use.parent.left === use
       ? use.parent
-      : call && /^(?:masked_fill|where)$/.test(lastWord(call.func))
+      : call && MASKS.test(lastWord(call.func))
         ? call
         : null;
   const target = covered && targetOf(covered);
@@ -390,16 +390,17 @@ export function heldValue(
   const many = eachOf(name);
   if (many) return heldValue(many.over, facts);
   const all = facts.file.scopes.reaching(name);
-  const [last, ...before] = all;
-  const source = last && before.length === 0 ? maskedOf(last) : null;
+  const last = all.length === 1 ? all[0]! : null;
+  const source = last && maskedOf(last);
   // Masked whatever happens: as large as what was masked.
   if (source) {
     const first = heldValue(source, facts);
-    return first && { value: first.value, made: last! };
+    return first && { value: first.value, made: last };
   }
-  const [made, ...more] = all.filter((one) => maskedOf(one) === null);
-  const { how, value, index } = made ?? { how: null, value: null, index: null };
-  if (!made || more.length > 0 || !value) return null;
+  const unmasked = last ? all : all.filter((one) => maskedOf(one) === null);
+  const made = unmasked.length === 1 ? unmasked[0]! : null;
+  if (!made?.value) return null;
+  const { how, value, index } = made;
   // `ours, theirs = a @ b, c @ d`
   if (how === "unpack" && value.kind === "Tuple" && index !== null) {
     const item = value.items[index];
@@ -422,16 +423,12 @@ function unshaped(expr: Expr, facts: Facts): Expr {
 /** The old `scores` of `scores = scores.masked_fill(mask, -1e9)`, which perhaps happens only where there is a mask. */
 function maskedOf({ how, node, value }: Definition): Name | null {
   if (how !== "assign" || !value) return null;
-  const operands =
-    value.kind === "Binary"
-      ? [value.left]
-      : value.kind === "Call"
-        ? [
-            ...(value.func.kind === "Attribute" ? [value.func.value] : []),
-            ...value.args.map((arg) => arg.value),
-          ]
-        : [];
-  return operands.find((one): one is Name => one.kind === "Name" && maskedBy(one) === node) ?? null;
+  const isMasked = (one: Expr): one is Name => one.kind === "Name" && maskedBy(one) === node;
+  if (value.kind === "Binary") return isMasked(value.left) ? value.left : null;
+  if (value.kind !== "Call" || !MASKS.test(lastWord(value.func))) return null;
+  if (value.func.kind === "Attribute" && isMasked(value.func.value)) return value.func.value;
+  for (const arg of value.args) if (isMasked(arg.value)) return arg.value;
+  return null;
 }
 
 /** `model(**batch).logits`, `model(tokens)`, `model(images)` with a class for each pixel, or those of a run of places, `logits[:, -kept:, :]`, of a language model. */

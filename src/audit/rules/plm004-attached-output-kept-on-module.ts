@@ -9,6 +9,7 @@ import { parts } from "../facts/kept.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
 import { networkCall } from "../facts/networks.ts";
 import type { Finding, Rule } from "../rule.ts";
+import { assignsBeyondNames } from "../facts/assigns.ts";
 
 /** What is kept to be added to a loss. */
 const OF_LOSS = /loss|aux|penal|reg|entropy|kl|balance|log_?prob/i;
@@ -32,7 +33,7 @@ export const rule: Rule = {
     patterns: [4],
   },
   *check(facts) {
-    for (const statement of facts.file.all("Assign")) {
+    for (const statement of assignsBeyondNames(facts.file)) {
       const target = statement.targets[0]!;
       // A plain variable, or made with the object: most assignments are.
       if (statement.targets.length !== 1 || target.kind === "Name") continue;

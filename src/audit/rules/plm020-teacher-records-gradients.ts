@@ -210,12 +210,11 @@ const KEPT = /^_?(?:net|model|network|unet|backbone|denoise_fn|teacher)_?$/;
  */
 function* ofItsOwn(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  if (!file.mentions("detach")) return;
   for (const fn of file.all("FunctionDef")) {
+    if (fn.parent?.kind !== "ClassDef" || !DISTILS.test(fn.name)) continue;
     const [self, ...params] = fn.params;
-    if (fn.parent?.kind !== "ClassDef" || self?.name !== "self" || lexicalGrad(fn, file) !== null) continue;
     const student = params.find(({ name }) => DISTILS.test(name));
-    if (!student || !DISTILS.test(fn.name)) continue;
+    if (!student || self!.name !== "self" || lexicalGrad(fn, file) !== null) continue;
     const calls = file.all("Call").filter((call) => functionOf(call) === fn);
     const records = (call: Call): boolean =>
       lexicalGrad(call, file) === null && facts.gradMode(call) !== "off" && !isDetached(call, file);

@@ -83,13 +83,13 @@ export const rule: Rule = {
 /** `clip = partial(clip_grad_norm_, error_if_nonfinite=True)`, where a step calls `clip(…)`. */
 function* boundBefore(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  if (!file.mentions("error_if_nonfinite")) return;
   for (const made of file.callsNamed("partial")) {
-    const bound = file.dotted(made.func) === "functools.partial" ? positional(made, 0) : null;
     const strict = keyword(made, "error_if_nonfinite");
+    if (!strict) continue;
+    const bound = file.dotted(made.func) === "functools.partial" ? positional(made, 0) : null;
     const [target] = made.parent?.kind === "Assign" ? made.parent.targets : [];
     const named = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
-    if (!bound || !named || !strict || !isTrue(strict.value)) continue;
+    if (!bound || !named || !isTrue(strict.value)) continue;
     const isOften = file.scopes.uses(named).some(({ parent }) => {
       const call = parent?.kind === "Call" && keyword(parent, "error_if_nonfinite") === null ? parent : null;
       return call !== null && (facts.everyStep(call) !== null || everyUpdate(call, facts));

@@ -6,6 +6,7 @@ import { entry } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import type { Rule } from "../rule.ts";
+import { assignsBeyondNames } from "../facts/assigns.ts";
 
 const WANTED: ReadonlyMap<string, RegExp> = new Map([
   // What another network is given as `encoder_hidden_states=` is no part of these outputs.
@@ -259,7 +260,7 @@ export const rule: Rule = {
   *check(facts) {
     if (!facts.file.mentions("output_attentions") && !facts.file.mentions("output_hidden_states")) return;
     const { file } = facts;
-    for (const statement of file.all("Assign")) {
+    for (const statement of assignsBeyondNames(file)) {
       const [target] = statement.targets;
       // `batch["output_attentions"] = True`
       const put =

@@ -2,7 +2,7 @@ import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, lastWord, walk } from "../../python/nodes.ts";
 import type { Definition, Scopes } from "../../python/scopes.ts";
-import type { Assign, Binary, Call, Expr, Name, NodeOf } from "../../python/tree.ts";
+import type { Binary, Call, Expr, Name, NodeOf } from "../../python/tree.ts";
 import { isOnlyMadeBy } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
@@ -40,12 +40,12 @@ export const rule: Rule = {
   },
   *check(facts) {
     yield* scaledTwice(facts);
-    for (const statement of facts.file.all("Assign")) {
+    for (const { targets, value } of facts.file.all("Assign")) {
       // Most assignments are of other calls, or of none.
-      if (!mayScale(statement.value)) continue;
-      yield* coveredScores(statement, facts);
-      yield* weightedErrors(statement, facts);
-      yield* scaledVolume(statement, facts);
+      if (targets.length !== 1 || targets[0]!.kind !== "Name" || !mayScale(value)) continue;
+      yield* coveredScores(targets[0], value, facts);
+      yield* weightedErrors(targets[0], value, facts);
+      yield* scaledVolume(targets[0], value, facts);
     }
     for (const call of facts.file.callsNamed("mul", "div", "multiply")) {
       const { func } = call;
@@ -58,19 +58,25 @@ export const rule: Rule = {
     }
     for (const product of facts.file.all("Binary")) {
       if (product.op !== "*" && product.op !== "/") continue;
-      // By what most are not: one side is a scale.
-      const isScale = (side: Expr): boolean => isScalar(side, facts) || isHandedScale(side, facts);
-      const isOfLarge = (side: Expr, other: Expr): boolean =>
-        isScale(other) && isLarge(unsigned(side), facts);
-      const large = isOfLarge(product.left, product.right)
+      const large = isOfLarge(product.left, product.right, facts)
         ? product.left
-        : product.op === "*" && isOfLarge(product.right, product.left)
+        : product.op === "*" && isOfLarge(product.right, product.left, facts)
           ? product.right
           : null;
       if (large && isOften(product, unsigned(large), facts)) yield { at: product, message: MESSAGE };
     }
   },
 };
+
+/** Asked in the order of what most are not: something with a name or a call, and a scale beside it. */
+function isOfLarge(side: Expr, other: Expr, facts: Facts): boolean {
+  const large = unsigned(side);
+  return (
+    (large.kind === "Name" || large.kind === "Call" || (large.kind === "Binary" && large.op === "@")) &&
+    (isScalar(other, facts) || isHandedScale(other, facts)) &&
+    isLarge(large, facts)
+  );
+}
 
 /**
  * `image_logits = scale * similarity`, and `text_logits = scale * similarity.T` beside it: three matrices of one size, where
@@ -79,8 +85,8 @@ export const rule: Rule = {
 function* scaledTwice(facts: Facts): Generator<Finding> {
   const { scopes } = facts.file;
   for (const { targets, value } of facts.file.all("Assign")) {
-    const [target, ...more] = targets;
-    if (target?.kind !== "Name" || more.length > 0 || factors(value, facts).length === 0) continue;
+    const target = targets[0]!;
+    if (target.kind !== "Name" || targets.length > 1 || factors(value, facts).length === 0) continue;
     const made = scopes.definitionAt(target);
     const reads = made ? scopes.uses(made).filter((use) => !isChangedOrDropped(use) && !isOfKind(use)) : [];
     const scaled = reads.map(scalingOf);
@@ -104,8 +110,7 @@ function* scaledTwice(facts: Facts): Generator<Finding> {
  * `shifted = scores - scores.amax(-1, keepdim=True)`, `biased = scores + bias`, `masked = scores.masked_fill(mask, low)` on the way
  * to a softmax: none of these needs what it was made of for its backward, so that under the same name one of the two would go.
  */
-function* coveredScores({ targets: [target, ...more], value }: Assign, facts: Facts): Generator<Finding> {
-  if (target?.kind !== "Name" || more.length > 0) return;
+function* coveredScores(target: Name, value: Expr, facts: Facts): Generator<Finding> {
   const old = coveredBy(value, facts);
   if (!old || old.id === target.id || !facts.everyStep(value)) return;
   if (!isOfScores(heldValue(old, facts)?.value ?? old, facts)) return;
@@ -160,8 +165,7 @@ function coveredBy(value: Expr, { file }: Facts): Name | null {
  * `weighted = weights * squared`, of `squared = (pred - target) ** 2`: two pictures, clips or sounds for each example, which are
  * there through the backward, that needs neither.
  */
-function* weightedErrors({ targets: [target, ...more], value }: Assign, facts: Facts): Generator<Finding> {
-  if (target?.kind !== "Name" || more.length > 0) return;
+function* weightedErrors(target: Name, value: Expr, facts: Facts): Generator<Finding> {
   const scaled = value.kind === "Binary" && value.op === "*" ? [value.left, value.right] : productOf(value);
   const errors = scaled.find((one): one is Name => one.kind === "Name" && isHeldError(one, target, facts));
   const weight = errors && scaled.find((one) => one !== errors);
@@ -180,8 +184,8 @@ function* weightedErrors({ targets: [target, ...more], value }: Assign, facts: F
  * `mean = total / views`, of a volume that was summed up over the views and that nothing reads again: the sum has a name until the
  * function is done, and no backward needs it.
  */
-function* scaledVolume({ targets: [target, ...more], value }: Assign, facts: Facts): Generator<Finding> {
-  if (target?.kind !== "Name" || more.length > 0 || value.kind !== "Binary") return;
+function* scaledVolume(target: Name, value: Expr, facts: Facts): Generator<Finding> {
+  if (value.kind !== "Binary") return;
   const [total, factor] =
     value.op === "/" || value.left.kind === "Name" ? [value.left, value.right] : [value.right, value.left];
   if (!/^[*/]$/.test(value.op) || total.kind !== "Name" || total.id === target.id) return;
@@ -369,10 +373,8 @@ function unsigned(expr: Expr): Expr {
 
 /** `outputs["logit_scale"]`, `pictures, texts, logit_scale = model(batch)`: of a network that hands it out beside the features. */
 function isHandedScale(factor: Expr, { file }: Facts): boolean {
-  const made =
-    factor.kind === "Name" && /^(?:\w+_)?(?:scale|temp(?:erature)?|tau)$/.test(factor.id)
-      ? file.scopes.reaching(factor)
-      : [];
+  if (factor.kind !== "Name" || !/^(?:\w+_)?(?:scale|temp(?:erature)?|tau)$/.test(factor.id)) return false;
+  const made = file.scopes.reaching(factor);
   return (
     made.length > 0 &&
     made.every(

@@ -10,6 +10,7 @@ import { turnsCheckpointingOn } from "../config.ts";
 import { isOtherBranch } from "../facts/guards.ts";
 import type { Attribute, Call, Expr, Node } from "../../python/tree.ts";
 import type { Finding, Rule } from "../rule.ts";
+import { assignsBeyondNames } from "../facts/assigns.ts";
 
 const MESSAGE =
   "`use_cache=True` with gradient checkpointing: the model switches the cache off again with a warning, or keeps keys and values that training never reads";
@@ -48,7 +49,7 @@ export const rule: Rule = {
       return;
     const trains = file.all("Call").filter(isTraining);
     const off = file.says(OFF);
-    for (const statement of file.all("Assign")) {
+    for (const statement of assignsBeyondNames(file)) {
       const [target] = statement.targets;
       // `inputs["use_cache"] = True`
       if (

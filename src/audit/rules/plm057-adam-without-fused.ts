@@ -202,9 +202,9 @@ function entries(file: PythonFile): readonly Expr[] {
 
 /** `extra = {"foreach": device.type == "cuda"}`, which a function that makes the optimizer is given: `make_optimizer(name, parameters, **extra)`. */
 function foreachAsked(file: PythonFile): readonly Expr[] {
-  if (!file.mentions("foreach") || file.mentions("fused")) return [];
   return file.all("Dict").flatMap((dict) => {
     const asked = entry(dict, "foreach");
+    if (!asked || isFalse(asked) || file.mentions("fused")) return [];
     const [target] = dict.parent?.kind === "Assign" ? dict.parent.targets : [];
     const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
     const handed = (made ? file.scopes.uses(made) : []).some(
@@ -214,7 +214,7 @@ function foreachAsked(file: PythonFile): readonly Expr[] {
         parent.parent?.kind === "Call" &&
         /optim/i.test(lastWord(parent.parent.func)),
     );
-    return asked && handed && !isFalse(asked) ? [asked] : [];
+    return handed ? [asked] : [];
   });
 }
 

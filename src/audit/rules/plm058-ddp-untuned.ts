@@ -12,6 +12,7 @@ import type { Backward } from "../facts/training.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
+import { assignsBeyondNames } from "../facts/assigns.ts";
 
 const SEARCH = "find_unused_parameters";
 const SEARCHES = "Every step walks the whole graph on the host to look for parameters without a gradient";
@@ -377,17 +378,15 @@ function* searches(file: PythonFile): Generator<Finding> {
     )
       yield { at: strategy, message: SEARCHES };
   }
-  for (const { targets, value } of file.mentions(OF_TRAINER) ? file.all("Assign") : [])
+  for (const { targets, value } of assignsBeyondNames(file))
     if (isAsked(value) && targets.some(isSetting)) yield { at: value, message: SEARCHES };
   // `{"ddp_find_unused_parameters": True}`, whoever is given it.
-  for (const dict of file.mentions(OF_TRAINER) ? file.all("Dict") : []) {
+  for (const dict of file.all("Dict")) {
     const flag = entry(dict, OF_TRAINER);
     if (isAsked(flag ?? null)) yield { at: flag!, message: SEARCHES };
   }
   // `Trainer(**settings)`
-  for (const call of file.mentions("find_unused_parameters_true")
-    ? file.callsNamed("Trainer", "Fabric")
-    : []) {
+  for (const call of file.callsNamed("Trainer", "Fabric")) {
     const strategy = keyword(call, "strategy") ? null : given(call, "strategy", file);
     if (strategy?.kind === "Str" && strategy.value?.endsWith("find_unused_parameters_true") === true)
       yield { at: strategy, message: SEARCHES };

@@ -9,6 +9,7 @@ import { holdsOptions } from "../facts/options.ts";
 import { isCutAnywhere, isOfRandomLength, isRandomResize, resizesIn, shapesVary } from "../facts/shapes.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
+import { assignsTo } from "../facts/assigns.ts";
 
 export const rule: Rule = {
   meta: {
@@ -22,9 +23,9 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     const given = file.calls.given(["benchmark"]);
-    const unpacked = file.mentions("Trainer") ? settingsUnpacked(file) : [];
-    const set = file.mentions("cudnn") ? assigned(file) : [];
-    const pairs = file.mentions("cudnn") ? [...setTogether(file), ...setByName(facts)] : [];
+    const unpacked = settingsUnpacked(file);
+    const set = assigned(file);
+    const pairs = [...setTogether(file), ...setByName(facts)];
     if (given.length === 0 && unpacked.length === 0 && set.length === 0 && pairs.length === 0) return;
     if (!isVarying(facts)) {
       for (const statement of set)
@@ -73,12 +74,13 @@ function settingsUnpacked(file: PythonFile): readonly Expr[] {
     .flatMap(({ args }) =>
       args.flatMap(({ star, value }) => (star === 2 && value.kind === "Name" ? [value] : [])),
     );
+  if (names.length === 0) return [];
   const made = names.flatMap((name) => {
     const dict = file.scopes.onlyValue(name);
     const given = dict?.kind === "Dict" || dict?.kind === "Call" ? entry(dict, "benchmark") : null;
     return given && isTrue(given) ? [given] : [];
   });
-  const put = file.all("Assign").flatMap(({ targets: [target], value }) => {
+  const put = assignsTo("Subscript", file).flatMap(({ targets: [target], value }) => {
     const isPut =
       target?.kind === "Subscript" &&
       target.index.kind === "Str" &&
@@ -92,7 +94,7 @@ function settingsUnpacked(file: PythonFile): readonly Expr[] {
 
 /** `cudnn.benchmark, cudnn.deterministic = True, False` */
 function setTogether(file: PythonFile): readonly Expr[] {
-  return file.all("Assign").flatMap(({ targets: [target], value }) => {
+  return assignsTo("Tuple", file).flatMap(({ targets: [target], value }) => {
     if (target?.kind !== "Tuple" || value.kind !== "Tuple") return [];
     const at = target.items.findIndex((item) => file.dotted(item) === "torch.backends.cudnn.benchmark");
     const given = value.items[at];
@@ -102,9 +104,9 @@ function setTogether(file: PythonFile): readonly Expr[] {
 
 /** `cudnn.benchmark = …`, also beside others: `cudnn.enabled = cudnn.benchmark = True`. */
 function assigned(file: PythonFile): readonly Assign[] {
-  return file
-    .all("Assign")
-    .filter(({ targets }) => targets.some((one) => one.kind === "Attribute" && one.attr === "benchmark"));
+  return assignsTo("Attribute", file).filter(({ targets }) =>
+    targets.some((one) => one.kind === "Attribute" && one.attr === "benchmark"),
+  );
 }
 
 /** `torch.backends.cudnn.benchmark = True`, also by a setting that is so unless somebody says otherwise. */

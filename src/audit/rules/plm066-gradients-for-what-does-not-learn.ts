@@ -259,8 +259,8 @@ function* parts(facts: Facts): Generator<Finding> {
 function freezesParts(cls: ClassDef, file: PythonFile): boolean {
   const code = file.codeOf(cls);
   if (!FREEZES.test(code)) return false;
-  const inputs = file.all("Assign").flatMap(({ targets: [target] }) => {
-    const of = target?.kind === "Attribute" && target.attr === "requires_grad" ? target.value : null;
+  const inputs = file.assignsTo("requires_grad").flatMap(({ targets: [target] }) => {
+    const of = target?.kind === "Attribute" ? target.value : null;
     const fn = of?.kind === "Name" && contains(cls, of) ? functionOf(of) : null;
     return of?.kind === "Name" &&
       fn?.kind === "FunctionDef" &&
@@ -352,10 +352,7 @@ function isAskedNotTo(cls: ClassDef, file: PythonFile): boolean {
   if (init?.kind !== "FunctionDef" || /no_grad|inference_mode/.test(file.codeOf(cls))) return false;
   const at = init.params.findIndex(({ name }) => /requires_grad|trainable|freeze|frozen/.test(name));
   const flag = init.params[at];
-  const freezing = file
-    .all("Assign")
-    .filter(({ targets: [target] }) => target?.kind === "Attribute" && target.attr === "requires_grad")
-    .filter((one) => contains(cls, one));
+  const freezing = file.assignsTo("requires_grad").filter((one) => contains(cls, one));
   if (!flag || freezing.length === 0 || /requires_grad_\(|freeze\w*\(/.test(file.codeOf(cls))) return false;
   // What keeps it from freezing: `if not requires_grad:` and `p.requires_grad = requires_grad` as much as `if freeze:`.
   const off = !/freeze|frozen/.test(flag.name);

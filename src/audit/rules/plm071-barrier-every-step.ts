@@ -170,7 +170,6 @@ function isEveryTurn(call: Call, facts: Facts): boolean {
  */
 function* loggedApart(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  if (!file.mentions("sync_dist")) return;
   const groups = new Map<Node, { readonly call: Call; readonly values: number }[]>();
   for (const call of file.calls.given(["sync_dist"])) {
     const fn = functionOf(call);

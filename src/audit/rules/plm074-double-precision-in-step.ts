@@ -28,9 +28,9 @@ export const rule: Rule = {
 
 /** What a loss is given, by the name of that: it may be picked by a setting, or its step be another file's. */
 function* inLosses(facts: Facts): Generator<Finding> {
+  if (facts.project.accelerated.size === 0) return;
   // Few files speak of it: asked first.
   if (!["double", "Double", "float64"].some((word) => facts.file.mentions(word))) return;
-  if (facts.project.accelerated.size === 0) return;
   for (const call of facts.file.callsNamed("double", "to", "type")) {
     const source = widened(call, facts);
     const fn = source && !isCompared(source) ? functionOf(call) : null;

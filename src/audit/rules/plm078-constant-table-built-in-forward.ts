@@ -178,14 +178,18 @@ function reads(expr: Expr, facts: Facts): boolean {
 /** `self.window(self.length)` of `self.window = torch.hann_window`, also by its name: `getattr(torch, self.window)(self.length)`. */
 function* windows(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  if (!file.mentions("_window")) return;
+  const picked = file
+    .callsNamed("getattr")
+    .flatMap(({ parent }) => (parent?.kind === "Call" && parent.func.kind === "Call" ? [parent] : []));
+  const calls = [...file.calls.matching(/window/i), ...picked];
+  if (calls.length === 0 || !file.mentions("_window")) return;
   const isWindow = (value: Expr | null): boolean =>
     value !== null &&
     (/^torch\.\w+_window$/.test(file.dotted(value) ?? "") ||
       (value.kind === "Call" &&
         file.dotted(value.func) === "builtins.getattr" &&
         /^torch\b/.test(file.dotted(positional(value, 0) ?? value) ?? "")));
-  for (const call of file.all("Call")) {
+  for (const call of calls) {
     const own = selfAttribute(call.func);
     const cls = /window/i.test(own ?? (call.func.kind === "Call" ? file.textOf(call.func) : ""))
       ? classOf(call)
