@@ -56,10 +56,8 @@ export function checkPython(
   const { file } = facts;
   const suppressions = new Suppressions(file.tree.comments, file);
   const report = new Reporter(file.path, file, settings, cells);
-  const ran = new Set<string>();
   for (const { code, meta, hotOnly, inTraining, check } of selectedRules(settings)) {
     if (!check || isIgnoredIn(file.path, code, settings)) continue;
-    ran.add(code);
     if ((hotOnly && !facts.anyHot) || (inTraining && !facts.anyTraining)) continue;
     for (const finding of check(facts)) {
       const fix = finding.fix?.imports
@@ -74,9 +72,16 @@ export function checkPython(
     }
   }
   if (isSelected(UNUSED_NOQA.code, settings) && !isIgnoredIn(file.path, UNUSED_NOQA.code, settings))
-    for (const { code, at } of suppressions.unused(ran))
+    for (const { code, at } of suppressions.unused((one) => ran(one, file.path, settings)))
       report.add(UNUSED_NOQA, { at, message: `\`noqa: ${code}\` silences nothing here` }, undefined);
   return report.sorted();
+}
+
+function ran(wanted: string, path: string, settings: Settings): boolean {
+  return (
+    selectedRules(settings).some(({ code, check }) => code === wanted && check !== null) &&
+    !isIgnoredIn(path, wanted, settings)
+  );
 }
 
 /** What a rule that has often been wrong says is a note, where it had to guess. */

@@ -90,6 +90,7 @@ const FUSED = /flash_attn|xformers/;
  * `if self.polar is not None: flash_attn_with_polar(q, k, v)`, leaves this one without.
  */
 function speaksOfFused(around: Node, written: Expr, file: PythonFile): boolean {
+  if (!FUSED.test(file.textOf(around))) return false;
   const said = file.codeOf(around).match(new RegExp(FUSED.source, "g"))?.length ?? 0;
   const elsewhere = file
     .all("Name")
@@ -307,29 +308,33 @@ function isTransposed(expr: Expr, facts: Facts, depth = 0): boolean {
 
 const MULTIPLIES = new RegExp(`^torch\\.(?:matmul|bmm)$|${EINSUM.source}`);
 
+/** What is multiplied as matrices, by operator, function or method. */
+function multiplied(file: PythonFile): readonly Expr[] {
+  return [
+    ...file.all("Binary").flatMap(({ op, left, right }) => (op === "@" ? [left, right] : [])),
+    ...file
+      .callsNamed("matmul", "bmm", "einsum")
+      .flatMap(({ func, args }) =>
+        MULTIPLIES.test(file.dotted(func) ?? "") ? args.map(({ value }) => value) : [],
+      ),
+    ...file
+      .callsNamed("matmul", "bmm")
+      .flatMap(({ func }) =>
+        func.kind === "Attribute" && /^(?:matmul|bmm)$/.test(func.attr) && file.dotted(func) === null
+          ? [func.value]
+          : [],
+      ),
+  ].flatMap((one) => (one.kind === "List" || one.kind === "Tuple" ? one.items : [one]));
+}
+
 /** The weights are then multiplied with values in the same function, or where the one that makes them is called. */
 function meetsValues(weights: Call, facts: Facts, depth = 0): boolean {
   const fn = functionOf(weights);
   if (!fn) return false;
   if (depth === 0 && fn.kind === "FunctionDef" && fn.name !== "forward" && isHandedBack(weights, facts))
     return callsOf(fn, facts.file).some((call) => meetsValues(call, facts, 1));
-  const products = [
-    ...facts.file.all("Binary").flatMap(({ op, left, right }) => (op === "@" ? [left, right] : [])),
-    ...facts.file
-      .callsNamed("matmul", "bmm", "einsum")
-      .flatMap(({ func, args }) =>
-        MULTIPLIES.test(facts.file.dotted(func) ?? "") ? args.map(({ value }) => value) : [],
-      ),
-  ];
-  const methods = facts.file
-    .callsNamed("matmul", "bmm")
-    .flatMap(({ func }) =>
-      func.kind === "Attribute" && /^(?:matmul|bmm)$/.test(func.attr) && facts.file.dotted(func) === null
-        ? [func.value]
-        : [],
-    );
-  return [...products, ...methods]
-    .flatMap((left) => (left.kind === "List" || left.kind === "Tuple" ? left.items : [left]))
+  return facts.file
+    .once(multiplied)
     .some(
       (left) =>
         contains(fn, left) &&

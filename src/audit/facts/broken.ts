@@ -93,7 +93,7 @@ export function undefinedName(node: Node, { file }: Facts): string | null {
 /** Names that are read, and that nothing in the file defines; none where something unseen may. */
 function openNames(file: PythonFile): readonly Name[] {
   if (mayDefineMore(file)) return [];
-  return file.all("Name").filter((name) => !isGiven(name.id) && file.scopes.lookup(name) === null);
+  return file.all("Name").filter((name) => file.scopes.lookup(name) === null && !isGiven(name.id));
 }
 
 /** Whether a name is looked at wherever a node of its function runs, and not tried. */

@@ -98,6 +98,7 @@ export class Facts {
   readonly #values: Values;
   #backwards: readonly Backward[] | null = null;
   #stepLoops: ReadonlySet<Loop> | null = null;
+  readonly #callsTo = new Map<string, readonly Call[]>();
   #anyHot: boolean | null = null;
   #anyTraining: boolean | null = null;
   /** By function; null stands for the file's own statements. */
@@ -299,11 +300,16 @@ export class Facts {
 
   /** Calls that may go to a function of the tree of which this is known; whether one does, `callee` says. */
   callsTo(fact: "loose" | "keeps" | "copies" | "uncleared" | "loads" | "wide" | "meets"): readonly Call[] {
-    const words = wordsOf(this.project)[fact];
-    // The call of an instance is written with a name of its own.
-    return words.has("forward")
-      ? this.file.all("Call")
-      : this.file.callsNamed(...words, ...this.file.once(madeFunctions));
+    let calls = this.#callsTo.get(fact);
+    if (!calls) {
+      const words = wordsOf(this.project)[fact];
+      // The call of an instance is written with a name of its own.
+      calls = words.has("forward")
+        ? this.file.all("Call")
+        : this.file.callsNamed(...words, ...this.file.once(madeFunctions));
+      this.#callsTo.set(fact, calls);
+    }
+    return calls;
   }
 
   /** Whether a function of this file may be one that a loader of another one collates with. */

@@ -98,9 +98,9 @@ function* candidates(facts: Facts): Generator<Candidate> {
  */
 function addedToList(value: Expr, target: Expr, { file }: Facts): readonly Expr[] {
   const whole = uncut(value);
-  const name = file.textOf(target);
-  const isItself = (side: Expr): boolean => file.textOf(uncut(side)) === name;
+  const isItself = (side: Expr): boolean => file.textOf(uncut(side)) === file.textOf(target);
   if (isSequence(whole)) {
+    if (!whole.items.some((item) => item.kind === "Starred")) return [];
     const others = whole.items.filter((item) => item.kind !== "Starred" || !isItself(item.value));
     return others.length < whole.items.length ? others : [];
   }

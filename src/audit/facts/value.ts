@@ -46,35 +46,35 @@ export function either(one: Value, other: Value): Value {
 
 /** The value of an operation on these: a tensor if one is; a graph if one has it. */
 export function combineOperands(operands: readonly Value[]): Value {
-  const tensors = operands.filter((operand) => operand.what === "tensor" || operand.what === "output");
-  if (tensors.length === 0) {
-    if (operands.length === 0 || operands.some(({ what }) => what !== "number" && what !== "other"))
-      return UNKNOWN;
-    // `2 / (1 + np.exp(-p)) - 1`: what numbers make of an array is one of the host.
-    return operands.every(({ what }) => what === "number") ? NUMBER : OTHER;
+  // Asked for nearly every expression: gone through once, and no lists made.
+  let graph: Tri = "no";
+  let device: Device | null = null;
+  let onlyNumbers = true;
+  let onlyPlain = true;
+  let isOneDevice = true;
+  for (const operand of operands) {
+    const { what } = operand;
+    if (what === "tensor" || what === "output") {
+      if (operand.graph === "yes" || graph === "no") graph = operand.graph;
+      if (device === null) device = operand.device;
+      else if (device !== operand.device) isOneDevice = false;
+    } else if (what === "unknown") {
+      if (graph === "no") graph = "unknown";
+      onlyPlain = false;
+    } else if (what !== "number" && what !== "other") onlyPlain = false;
+    if (what !== "number") onlyNumbers = false;
   }
-  const doubtful = operands.filter((operand) => operand.what === "unknown");
-  const graph: Tri = tensors.some((tensor) => tensor.graph === "yes")
-    ? "yes"
-    : doubtful.length > 0 || tensors.some((tensor) => tensor.graph === "unknown")
-      ? "unknown"
-      : "no";
-  const devices = new Set(tensors.map((tensor) => tensor.device));
-  return {
-    what: "tensor",
-    device:
-      devices.size === 1
-        ? [...devices][0]!
-        : devices.has("accelerator")
-          ? "accelerator"
-          : // `criterion(net(x).cpu(), y)`: what was brought to the host is computed with there.
-            tensors.some((tensor) => tensor.device === "cpu" && tensor.graph === "yes")
-            ? "cpu"
-            : devices.has("network")
-              ? "network"
-              : "unknown",
-    graph,
-  };
+  // `2 / (1 + np.exp(-p)) - 1`: what numbers make of an array is one of the host.
+  if (device === null) return operands.length === 0 || !onlyPlain ? UNKNOWN : onlyNumbers ? NUMBER : OTHER;
+  return { what: "tensor", device: isOneDevice ? device : deviceOfSeveral(operands), graph };
+}
+
+function deviceOfSeveral(operands: readonly Value[]): Device {
+  const tensors = operands.filter(isTensorLike);
+  if (tensors.some(({ device }) => device === "accelerator")) return "accelerator";
+  // `criterion(net(x).cpu(), y)`: what was brought to the host is computed with there.
+  if (tensors.some(({ device, graph }) => device === "cpu" && graph === "yes")) return "cpu";
+  return tensors.some(({ device }) => device === "network") ? "network" : "unknown";
 }
 
 export function isTensorLike({ what }: Value): boolean {

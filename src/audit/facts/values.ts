@@ -103,12 +103,14 @@ export class Values {
   readonly #definitions = new Map<Definition, Value>();
   /** Of attributes of self, by what is known of their writes. */
   readonly #attributes = new Map<Attribute, Value>();
-  readonly #open = new Set<Expr | Definition>();
+  /** The questions that are being answered, the last one last: few at a time. */
+  readonly #open: (Expr | Definition)[] = [];
   #cyclic = false;
   #steps = 0;
   #differentiated: Differentiated | null = null;
   #networks: Networks | null = null;
   #fed: ReadonlySet<Definition> | null = null;
+  #asked: ReturnType<typeof typesAskedFor> | null = null;
 
   constructor(file: PythonFile, around: Around) {
     this.#file = file;
@@ -133,21 +135,23 @@ export class Values {
   }
 
   of(expr: Expr): Value {
-    const written = WRITTEN[expr.kind];
-    if (written) return written;
+    if (expr.kind !== "Name" && expr.kind !== "Attribute" && expr.kind !== "Call") {
+      const written = WRITTEN[expr.kind];
+      if (written) return written;
+    }
     const known = this.#known.get(expr);
     if (known) return known;
-    if (this.#open.has(expr) || this.#open.size > MAX_DEPTH || this.#steps > MAX_STEPS) {
+    if (this.#open.length > MAX_DEPTH || this.#steps > MAX_STEPS || this.#open.includes(expr)) {
       this.#cyclic = true;
       return UNKNOWN;
     }
     // First of all, so that no answer is given, and kept, before it is known.
     if (this.#differentiated === null) void this.#behindLosses;
-    this.#open.add(expr);
+    this.#open.push(expr);
     this.#steps++;
     const value = placed(this.#compute(expr));
-    this.#open.delete(expr);
-    const outermost = this.#open.size === 0;
+    this.#open.pop();
+    const outermost = this.#open.length === 0;
     // Inside a cycle (x = x + 1 in a loop) an answer rests on an open question: only the outermost is kept.
     if (outermost || !this.#cyclic) this.#known.set(expr, value);
     if (outermost) {
@@ -184,11 +188,11 @@ export class Values {
       this.#cyclic = true;
       return UNKNOWN;
     }
-    this.#open.add(definition);
+    this.#open.push(definition);
     this.#steps++;
     const value = this.#defined(definition);
-    this.#open.delete(definition);
-    const outermost = this.#open.size === 0;
+    this.#open.pop();
+    const outermost = this.#open.length === 0;
     if (outermost || !this.#cyclic) this.#definitions.set(definition, value);
     if (outermost) {
       this.#cyclic = false;
@@ -427,7 +431,7 @@ export class Values {
       // What is deleted cannot be read.
       if (definition.how === "delete") continue;
       // What a loop feeds back adds nothing to what comes in from outside it.
-      if (this.#open.has(definition)) {
+      if (this.#open.includes(definition)) {
         this.#cyclic = true;
         continue;
       }
@@ -456,7 +460,7 @@ export class Values {
     if (definitions.length < 2 || definitions.length > 4) return definitions;
     const isVague = (one: Definition, other: Definition): boolean => {
       if (one === other || !isChoiceOfDevice(one, other, this.#file)) return false;
-      if (this.#open.has(one) || this.#open.has(other)) return false;
+      if (this.#open.includes(one) || this.#open.includes(other)) return false;
       const [vague, clear] = [this.definition(one), this.definition(other)];
       if (!isOnDevice(clear) || (vague.what !== "unknown" && !isTensorLike(vague))) return false;
       return !isOnDevice(vague) || (vague.graph === "unknown" && clear.graph !== "unknown");
@@ -546,8 +550,8 @@ export class Values {
 
   /** Under `if isinstance(x, (list, tuple))`, or `isinstance(x, float)`. */
   #askedFor(name: Expr & { kind: "Name" }): Value | null {
-    const found = this.#file
-      .once(typesAskedFor)
+    this.#asked ??= this.#file.once(typesAskedFor);
+    const found = this.#asked
       .get(name.id)
       ?.find(({ test }) => test.body.some((statement) => contains(statement, name)));
     return found?.what ?? null;
@@ -594,13 +598,14 @@ export class Values {
   #selfAttribute(expr: Expr, name: string): Value {
     const cls = classOf(expr);
     // `self.loss.backward()` somewhere in the class.
-    if (cls && this.#behindLosses.attributes.has(`${cls.start}.${name}`))
+    const { attributes } = this.#behindLosses;
+    if (cls && attributes.size > 0 && attributes.has(`${cls.start}.${name}`))
       return { what: "tensor", device: "network", graph: "yes" };
     const attribute = cls && attributesOf(cls, this.#file).get(name);
     if (!attribute) return UNKNOWN;
     const known = this.#attributes.get(attribute);
     if (known) return known;
-    const writes = attribute.writes.filter((write) => !write.value || !this.#open.has(write.value));
+    const writes = attribute.writes.filter((write) => !write.value || !this.#open.includes(write.value));
     if (writes.length === 0) return UNKNOWN;
     if (writes.length < attribute.writes.length) this.#cyclic = true;
     const values = writes.map((write) =>

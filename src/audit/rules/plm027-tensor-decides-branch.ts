@@ -290,9 +290,9 @@ function judge(test: Expr, node: Node, facts: Facts): Expr | null {
   )
     return everyTurn(node, facts) ? operand : null;
   // What a network was fed or returned may be a structure, whose truth is its length.
-  return everyTurn(node, facts) &&
-    facts.value(inner).what === "tensor" &&
+  return facts.value(inner).what === "tensor" &&
     facts.onAccelerator(inner) &&
+    everyTurn(node, facts) &&
     !isBeside(inner, facts)
     ? operand
     : null;

@@ -41,13 +41,13 @@ export const rule: Rule = {
     yield* oneByOne(facts);
     for (const call of facts.file.callsNamed(...READERS)) {
       const name = facts.file.dotted(call.func) ?? "";
+      if (!READS.test(name)) continue;
       const handed = /^builtins\.(?:any|all|sum|max|min|sorted)$/.test(name) ? positional(call, 0) : null;
       const isMask =
         handed !== null &&
         call.args.length === 1 &&
         (isHandedMask(handed, facts) || isBroughtTensor(handed, facts));
       if (
-        !READS.test(name) ||
         !read(call, name).some(
           (arg) =>
             arg.star === 0 &&

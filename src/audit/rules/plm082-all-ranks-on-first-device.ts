@@ -86,6 +86,7 @@ const SHOWS_OTHERS = /CUDA_VISIBLE_DEVICES(?:["']|\s*=)(?!["'\]\s=,(]*\d+\s*,\s*
 
 /** Whether each rank may have been shown a device of its own. */
 function seesOwn(file: PythonFile): boolean {
+  if (!file.text.includes("CUDA_VISIBLE_DEVICES")) return false;
   const text = file.code;
   return (
     text.includes("CUDA_VISIBLE_DEVICES") &&
@@ -300,10 +301,14 @@ function* whereBuilt(facts: Facts): Generator<Finding> {
 /** `net = Net().cuda()` in a function that a program of ranks calls above its `torch.cuda.set_device(local_rank)`. */
 function* calledEarly(facts: Facts): Generator<Finding> {
   const { file, project } = facts;
-  if (project.early.size === 0 || seesOwn(file) || importsFrom(file, RAY)) return;
+  const early =
+    project.early.size === 0
+      ? []
+      : file.all("FunctionDef").filter((fn) => project.early.has(file.qualified(fn)));
+  if (early.length === 0 || seesOwn(file) || importsFrom(file, RAY)) return;
   for (const call of file.all("Call")) {
     const fn = functionOf(call);
-    if (fn?.kind !== "FunctionDef" || !project.early.has(file.qualified(fn)) || isConditional(call)) continue;
+    if (fn?.kind !== "FunctionDef" || !early.includes(fn) || isConditional(call)) continue;
     const chooses = file.callsNamed("set_device", "set_device_index").some((one) => functionOf(one) === fn);
     if (chooses || file.dotted(call.func) === "torch.device" || !firstDevice(call, facts)) continue;
     yield { at: call, severity: "note", message: BEFORE_CHOICE };
@@ -322,12 +327,14 @@ const BY_ONE = /infer|eval|valid|test|demo|sampl|predict|generat|convert|export|
  */
 function* whereLoaded(facts: Facts): Generator<Finding> {
   const { file, project } = facts;
+  const loads = file.callsNamed("load", "load_state_dict_from_url");
+  if (loads.length === 0) return;
   const starts = file
     .callsNamed("init_process_group")
     .some((call) => (file.dotted(call.func) ?? "").startsWith("torch.distributed."));
   if (!starts && !project.ranked.has(file.module)) return;
   if (seesOwn(file) || importsFrom(file, RAY) || BY_ONE.test(file.path)) return;
-  for (const call of file.callsNamed("load", "load_state_dict_from_url")) {
+  for (const call of loads) {
     const to = /^torch\.(?:load|hub\.load_state_dict_from_url)$/.test(file.dotted(call.func) ?? "")
       ? argument(call, "map_location", 1)
       : null;
