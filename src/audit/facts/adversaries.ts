@@ -25,8 +25,9 @@ export function* unwantedGradients(facts: Facts): Generator<Unwanted> {
 export function* inLossOfAnother(facts: Facts): Generator<Unwanted> {
   const { file } = facts;
   for (const fn of file.all("FunctionDef")) {
+    if (fn.parent?.kind !== "ClassDef" || !fn.name.includes("loss")) continue;
     const words = new Set(fn.name.split("_").filter((word) => word.length > 2));
-    if (fn.parent?.kind !== "ClassDef" || !words.has("loss")) continue;
+    if (!words.has("loss")) continue;
     const networks = [...networksOptimised(file, fn.parent).values()].map((all) => [...all]);
     const known = networks.flat().filter((one) => one.startsWith("self."));
     if (networks.length < 2 || known.length < 2) continue;

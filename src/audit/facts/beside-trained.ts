@@ -16,7 +16,7 @@ const CHOOSES = /requires_grad|freeze|frozen|create_optimizer|optimizers?\s*=|\.
  */
 export function* besideTrained(facts: Facts): Generator<Call> {
   const { file } = facts;
-  if (!file.mentions("compute_loss") || file.says(CHOOSES)) return;
+  if (!file.all("FunctionDef").some(({ name }) => name === "compute_loss") || file.says(CHOOSES)) return;
   for (const call of file.all("Call")) {
     const own = selfAttribute(call.func);
     if (own === null || ITS_OWN.test(own) || !call.args.some(({ star }) => star === 2)) continue;

@@ -12,13 +12,14 @@ import { isNetwork } from "./networks.ts";
  */
 export function* runsCutOff(facts: Facts): Generator<Call & { readonly func: Name }> {
   const { file } = facts;
-  if (!file.mentions("detach")) return;
   const asked = new Set(file.callsNamed("detach").map(functionOf));
+  if (asked.size === 0) return;
   for (const call of file.all("Call")) {
     const { func } = call;
-    const fn = asked.has(functionOf(call)) ? functionOf(call) : null;
+    const fn = func.kind === "Name" ? functionOf(call) : null;
     if (func.kind !== "Name" || fn?.kind !== "FunctionDef" || fn.parent?.kind !== "Module") continue;
-    if (call.args.length === 0 || !isHandedTo(fn, func, facts) || !isDetached(call, file)) continue;
+    if (!asked.has(fn) || call.args.length === 0 || !isHandedTo(fn, func, facts) || !isDetached(call, file))
+      continue;
     if (lexicalGrad(call, file) !== null || facts.gradMode(call) === "off" || !isGivenNetwork(func, facts))
       continue;
     // Run once more with its graph, it is what learns.

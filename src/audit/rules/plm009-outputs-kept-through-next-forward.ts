@@ -53,7 +53,7 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     for (const statement of file.all("Assign")) {
-      yield* withLosses(statement, facts);
+      if (statement.targets[0]!.kind === "Subscript") yield* withLosses(statement, facts);
       if (loopsAround(statement).length === 0) continue;
       const evaluates = facts.gradMode(statement) === "off";
       // `with torch.no_grad(): probs = logits.softmax(1)` of a step is as much in the way of the next.

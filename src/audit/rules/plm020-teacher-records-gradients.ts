@@ -258,12 +258,15 @@ const RUNS_NETWORK =
 function* features(facts: Facts): Generator<Finding> {
   const { file } = facts;
   // `target_encoder.embed(x)`, a method of this file's own that runs layers.
+  const methods = new Set<string>();
+  for (const { name, parent } of file.all("FunctionDef")) if (parent?.kind === "ClassDef") methods.add(name);
   const byOwn = file
     .all("Call")
     .filter(
       (call) =>
         call.func.kind === "Attribute" &&
-        /^(?:Name|Attribute)$/.test(call.func.value.kind) &&
+        methods.has(call.func.attr) &&
+        (call.func.value.kind === "Name" || call.func.value.kind === "Attribute") &&
         !RUNS_NETWORK.test(call.func.attr) &&
         TEACHER.test(lastWord(call.func.value)) &&
         ranByMethod(call, { has: () => true }, facts) !== null,

@@ -62,11 +62,12 @@ export const rule: Rule = {
     const certain = wraps.length > 0;
     const drivers = certain || isReplicatedElsewhere(facts) ? null : driversOf(facts);
     if (drivers?.length === 0) return;
+    const backwards = facts.backwards.filter(({ call }) => drivers?.includes(receiver(call)) ?? true);
+    const steps = optimizerSteps(file);
+    if (backwards.length === 0 && steps.length === 0) return;
     // Said in a docstring, nobody does it.
     if (file.all("Attribute").some(({ attr }) => SYNCS.test(attr)) || entersSync(file)) return;
-    const backwards = facts.backwards.filter(({ call }) => drivers?.includes(receiver(call)) ?? true);
     const seen = new Set<Node>();
-    const steps = optimizerSteps(file);
     // A step in every turn uses its gradients up: the rarer one beside it is another optimizer's, or regularizes.
     for (const step of steps) {
       const loop = turnOf(step, facts);

@@ -40,9 +40,11 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
+    const whole = [...wholeLosses(facts)];
+    if (whole.length === 0 && facts.backwards.length === 0) return;
     // An engine for private training takes the steps: it adds clipped gradients up, and divides them itself.
     if (file.says(/PrivacyEngine|privacy_engine|\bopacus\b/)) return;
-    yield* wholeLosses(facts);
+    yield* whole;
     if (facts.backwards.length === 0) return;
     yield* microSteps(facts);
     yield* inTwoFunctions(facts);

@@ -4,6 +4,7 @@ import { attributesOf, isModuleRole, isOnlyMadeBy, isSelf, selfAttribute } from 
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
+import { assignsBeyondNames } from "../facts/assigns.ts";
 
 const LAYER =
   "Linear|Conv[123]d|ConvTranspose[123]d|Embedding|EmbeddingBag|LayerNorm|RMSNorm|BatchNorm[123]d|GroupNorm|LSTM|GRU|RNN|LSTMCell|GRUCell|RNNCell|MultiheadAttention|Bilinear|PReLU|Transformer(?:Encoder|Decoder)Layer|Parameter";
@@ -76,8 +77,8 @@ export const rule: Rule = {
           message: `\`${last(name)}\` makes a module in every forward: it is allocated each time and never trained`,
         };
     }
-    for (const statement of file.mentions("requires_grad") ? file.all("Assign") : [])
-      for (const target of targetsOf(statement)) {
+    for (const statement of assignsBeyondNames(file))
+      for (const target of switchesOf(statement)) {
         if (target.attr === "requires_grad_") {
           if (statement.value.kind === "Const") yield { at: statement, message: REPLACED };
           continue;
@@ -96,10 +97,12 @@ export const rule: Rule = {
 };
 
 /** `a.requires_grad = b.requires_grad = False`, `a.requires_grad, b.requires_grad = False, False` */
-function targetsOf({ targets }: Assign): readonly Attribute[] {
-  return targets
-    .flatMap((target) => (target.kind === "Tuple" ? target.items : [target]))
-    .filter((target): target is Attribute => target.kind === "Attribute");
+function switchesOf({ targets }: Assign): readonly Attribute[] {
+  const found: Attribute[] = [];
+  for (const target of targets)
+    for (const one of target.kind === "Tuple" ? target.items : [target])
+      if (one.kind === "Attribute" && one.attr.startsWith("requires_grad")) found.push(one);
+  return found;
 }
 
 /** `setattr(model.encoder, "requires_grad", False)` */

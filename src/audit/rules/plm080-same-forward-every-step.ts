@@ -30,6 +30,7 @@ import {
   isOnlyRun,
   runsWithoutGradients,
 } from "../facts/fixed-networks.ts";
+import { assignsTo } from "../facts/assigns.ts";
 
 export const rule: Rule = {
   meta: {
@@ -190,6 +191,7 @@ function* pickedElsewhere(facts: Facts): Generator<Finding> {
   const seen = new Set<Call>();
   for (const { value, index } of file.all("Subscript")) {
     if (value.kind !== "Call" && value.kind !== "Name") continue;
+    if (index.kind === "Num" || index.kind === "Str") continue;
     if (!namesIn(index).some(({ id }) => turned.has(id))) continue;
     const made = value.kind === "Call" ? [value] : file.scopes.reaching(value).map((one) => one.value);
     for (const call of made) {
@@ -509,20 +511,18 @@ function isFilledLater(own: string, file: PythonFile): boolean {
   const isIt = (expr: Expr): boolean =>
     selfAttribute(expr) === own || (expr.kind === "Subscript" && isIt(expr.value));
   return (
-    file
-      .all("Assign")
-      .some(({ targets }) => targets.some((target) => target.kind === "Subscript" && isIt(target))) ||
+    assignsTo("Subscript", file).some(({ targets }) =>
+      targets.some((target) => target.kind === "Subscript" && isIt(target)),
+    ) ||
     file.all("AugAssign").some(({ target }) => isIt(target)) ||
     file
-      .all("Call")
-      .some(
-        ({ func }) =>
-          func.kind === "Attribute" &&
-          /[^_]_$/.test(func.attr) &&
-          func.attr !== "requires_grad_" &&
-          isIt(func.value),
-      )
+      .once(callsInPlace)
+      .some(({ func }) => func.kind === "Attribute" && func.attr !== "requires_grad_" && isIt(func.value))
   );
+}
+
+function callsInPlace(file: PythonFile): readonly Call[] {
+  return file.all("Call").filter(({ func }) => func.kind === "Attribute" && /[^_]_$/.test(func.attr));
 }
 
 /** In a method without arguments that a step calls on every turn: others are for pictures and logs. */
