@@ -28,7 +28,7 @@ function* neverRaised(facts: Facts): Generator<Unfilled> {
   const { file } = facts;
   for (const test of file.all("If")) {
     const { test: asked } = test;
-    const [right] = asked.kind === "Compare" && asked.rights.length === 1 ? asked.rights : [];
+    const right = asked.kind === "Compare" && asked.rights.length === 1 ? asked.rights[0] : null;
     if (asked.kind !== "Compare" || !right) continue;
     const own =
       asked.ops[0] === ">" ? selfAttribute(right) : asked.ops[0] === "<" ? selfAttribute(asked.left) : null;
@@ -57,7 +57,7 @@ function* neverStored(facts: Facts): Generator<Unfilled> {
     const { test: asked } = test;
     if (asked.kind !== "Compare" || !asked.rights[0]) continue;
     // `if n in self.cache: return self.cache[n]` says the same.
-    const [first] = test.body;
+    const first = test.body[0];
     const hit =
       asked.ops[0] === "in" &&
       test.body.length === 1 &&
@@ -107,7 +107,7 @@ function* storedElsewhere(facts: Facts): Generator<Unfilled> {
   const { file } = facts;
   for (const test of file.all("If")) {
     const { test: asked } = test;
-    const [right] = asked.kind === "Compare" && asked.ops[0] === "not in" ? asked.rights : [];
+    const right = asked.kind === "Compare" && asked.ops[0] === "not in" ? asked.rights[0] : null;
     if (asked.kind !== "Compare" || asked.left.kind !== "Name" || !right || !facts.hot(test)) continue;
     const key = asked.left.id;
     const text = file.textOf(right);
@@ -214,7 +214,7 @@ function present(test: Expr): string | null {
     return test.args[0] ? selfAttribute(test.args[0].value) : null;
   // `self.table is not None and self.table.shape[0] >= n`
   if (test.kind === "Bool") return test.op === "and" ? present(test.values[0]!) : null;
-  const [right] = test.kind === "Compare" && test.ops[0] === "is not" ? test.rights : [];
+  const right = test.kind === "Compare" && test.ops[0] === "is not" ? test.rights[0] : null;
   return test.kind === "Compare" && right && isNone(right) ? selfAttribute(test.left) : null;
 }
 

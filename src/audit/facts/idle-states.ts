@@ -121,14 +121,15 @@ export function* throughRollout(facts: Facts): Generator<Idle> {
     const [target] = statement.targets;
     const call = statement.value;
     if (target?.kind !== "Tuple" || call.kind !== "Call" || call.args.length < 2) continue;
+    const loop = loopsAround(statement)[0];
+    if (!loop) continue;
     const names = new Set(
       partsOf(target).flatMap((part) => (part.kind === "Name" && STATE.test(part.id) ? [part.id] : [])),
     );
     const given = call.args
       .map(({ value }) => handedOn(value))
       .find((value): value is Name => value.kind === "Name" && names.has(value.id));
-    const [loop] = given ? loopsAround(statement) : [];
-    if (!given || !loop || !isCarried(given, statement, loop, facts)) continue;
+    if (!given || !isCarried(given, statement, loop, facts)) continue;
     const fn = functionOf(statement);
     const collects = isCollected(call, target, given, statement, loop, facts);
     // Beside a training, as after each of its epochs, only what is drawn from the outputs goes on.

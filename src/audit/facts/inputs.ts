@@ -5,7 +5,7 @@ import type { Definition } from "../../python/scopes.ts";
 import type { ClassDef, Expr, FunctionDef, NodeOf } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Role } from "./classes.ts";
-import { isUsedAsTensor } from "./tensor-use.ts";
+import { isUsedAsTensor, usesOf } from "./tensor-use.ts";
 import { METHODS } from "./torch-names.ts";
 import type { Value } from "./value.ts";
 
@@ -72,7 +72,7 @@ export function isForwardValue(
 
 /** `mask.to(x.device)`, `mask.unsqueeze(0).cuda()`, `mask.numpy()`: it may be on the host. */
 function isPlaced(definition: Definition, file: PythonFile): boolean {
-  return file.scopes.uses(definition).some((use) => {
+  return usesOf(definition, file).some((use) => {
     for (let at: Expr = use; at.parent?.kind === "Attribute";) {
       if (/^(?:to|cuda|cpu|numpy|type_as)$/.test(at.parent.attr)) return true;
       if (at.parent.parent?.kind !== "Call") return false;
@@ -103,7 +103,7 @@ function isPlain(definition: Definition, file: PythonFile, role: Role): boolean 
 
 /** `torch.arange(n, device=x.device) < lengths[:, None]`: both must be where `x` is. */
 function isComparedThere(definition: Definition, file: PythonFile): boolean {
-  return file.scopes.uses(definition).some((use) => {
+  return usesOf(definition, file).some((use) => {
     let at: Expr = use;
     for (;;) {
       const { parent }: Expr = at;
@@ -156,32 +156,26 @@ export function isLossCall({ name, parent }: FunctionDef): boolean {
 
 /** `x[:, rows]`: no list or dict is asked like that. */
 function isSliced(definition: Definition, file: PythonFile): boolean {
-  return file.scopes
-    .uses(definition)
-    .some(
-      ({ parent }) =>
-        parent?.kind === "Subscript" &&
-        parent.index.kind === "Tuple" &&
-        parent.index.items.some(({ kind }) => kind === "Slice"),
-    );
+  return usesOf(definition, file).some(
+    ({ parent }) =>
+      parent?.kind === "Subscript" &&
+      parent.index.kind === "Tuple" &&
+      parent.index.items.some(({ kind }) => kind === "Slice"),
+  );
 }
 
 /** `valid = target > 0`, and something is asked for `[valid]`: what is compared with a number, one by one, is a tensor. */
 function makesMask(definition: Definition, file: PythonFile): boolean {
-  return file.scopes
-    .uses(definition)
-    .some(
-      ({ parent }) => parent?.kind === "Compare" && isNumberTest(parent, file) && isIndex(parent, file, 0),
-    );
+  return usesOf(definition, file).some(
+    ({ parent }) => parent?.kind === "Compare" && isNumberTest(parent, file) && isIndex(parent, file, 0),
+  );
 }
 
 /** `pred[target > 0]`, `pred[valid]`: by truths only a tensor is picked from. */
 function isPickedByMask(definition: Definition, file: PythonFile): boolean {
-  return file.scopes
-    .uses(definition)
-    .some(
-      (use) => use.parent?.kind === "Subscript" && use.parent.value === use && isTest(use.parent.index, file),
-    );
+  return usesOf(definition, file).some(
+    (use) => use.parent?.kind === "Subscript" && use.parent.value === use && isTest(use.parent.index, file),
+  );
 }
 
 /** `target > 0`, `target != self.ignore_index`, `target != ignore_index` with `ignore_index=-100` */
@@ -283,11 +277,19 @@ export function unpackedFrom(target: Expr): Expr | null {
   return statement?.kind === "Assign" ? statement.value : null;
 }
 
+/** The names of what is asked for its type anywhere. */
+function namesAsked(file: PythonFile): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const { args } of file.callsNamed("isinstance"))
+    for (const { value } of args) if (value.kind === "Name") found.add(value.id);
+  return found;
+}
+
 /** Asked for its type, it may be anything. */
 function isAsked(definition: Definition, file: PythonFile): boolean {
   return (
-    file.callsNamed("isinstance").length > 0 &&
-    file.scopes.uses(definition).some(({ parent }) => {
+    file.once(namesAsked).has(definition.name) &&
+    usesOf(definition, file).some(({ parent }) => {
       const call = parent?.kind === "Arg" ? parent.parent : null;
       return call?.kind === "Call" && call.func.kind === "Name" && call.func.id === "isinstance";
     })
@@ -296,14 +298,12 @@ function isAsked(definition: Definition, file: PythonFile): boolean {
 
 /** One of a tensor's methods is called on it, which strings do not have. */
 export function hasTensorMethod(definition: Definition, file: PythonFile): boolean {
-  return file.scopes
-    .uses(definition)
-    .some(
-      ({ parent }) =>
-        parent?.kind === "Attribute" &&
-        parent.parent?.kind === "Call" &&
-        parent.parent.func === parent &&
-        METHODS.has(parent.attr) &&
-        !/^(?:sort|split|all|any|index|type)$/.test(parent.attr),
-    );
+  return usesOf(definition, file).some(
+    ({ parent }) =>
+      parent?.kind === "Attribute" &&
+      parent.parent?.kind === "Call" &&
+      parent.parent.func === parent &&
+      METHODS.has(parent.attr) &&
+      !/^(?:sort|split|all|any|index|type)$/.test(parent.attr),
+  );
 }

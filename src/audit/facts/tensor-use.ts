@@ -1,7 +1,7 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Expr } from "../../python/tree.ts";
+import type { Expr, Name } from "../../python/tree.ts";
 import { isOnlyMadeBy } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { isLossName } from "./naming.ts";
@@ -19,12 +19,32 @@ export function usedAsTensor(definition: Definition, facts: Facts): boolean {
   return isUsedAsTensor(definition, facts.file);
 }
 
+const known = (): Map<Definition, readonly Name[]> => new Map();
+
+/** Every read that a definition may reach, looked for once: whether it is a tensor is asked in several ways. */
+export function usesOf(definition: Definition, file: PythonFile): readonly Name[] {
+  const found = file.once(known);
+  let uses = found.get(definition);
+  if (!uses) found.set(definition, (uses = file.scopes.uses(definition)));
+  return uses;
+}
+
+/** What only tensors have. */
+const OF_TENSORS: ReadonlySet<string> = new Set([
+  "shape",
+  "device",
+  "dtype",
+  "requires_grad",
+  "mT",
+  "is_cuda",
+]);
+
 /** The same by what is written alone. */
 export function isUsedAsTensor(definition: Definition, file: PythonFile): boolean {
-  return file.scopes.uses(definition).some((use) => {
+  return usesOf(definition, file).some((use) => {
     const { parent } = use;
     if (parent?.kind === "Attribute" && parent.value === use) {
-      if (/^(?:shape|device|dtype|requires_grad|mT|is_cuda)$/.test(parent.attr)) return true;
+      if (OF_TENSORS.has(parent.attr)) return true;
       const call = parent.parent;
       if (call?.kind !== "Call" || call.func !== parent) return false;
       return (

@@ -164,7 +164,7 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
   const isForward = /^(?:module|lightning)$/.test(facts.role(cls)) && RUNS.test(fn.name);
   if (
     !(isForward && derivesFromInput(value, facts)) &&
-    !(facts.value(value).graph === "yes" && facts.hot(statement)) &&
+    !(facts.hot(statement) && facts.value(value).graph === "yes") &&
     !(!isForward && isOfLossRun(value, fn, facts))
   )
     return;

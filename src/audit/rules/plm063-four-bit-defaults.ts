@@ -38,8 +38,8 @@ export const rule: Rule = {
     const { file, project } = facts;
     if (
       file.callsNamed("BitsAndBytesConfig", "Linear4bit").length === 0 &&
-      !file.mentions("device_map") &&
-      !file.mentions("load_in_4bit")
+      (file.callsNamed("from_pretrained").length === 0 ||
+        (!file.mentions("device_map") && !file.mentions("load_in_4bit")))
     )
       return;
     for (const call of file.callsNamed("Linear4bit"))
