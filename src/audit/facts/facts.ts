@@ -179,9 +179,7 @@ export class Facts {
 
   #parameter({ node, name }: Definition): Value | null {
     const fn = node.parent;
-    return fn?.kind === "FunctionDef"
-      ? (this.project.functions.get(this.file.qualified(fn))?.parameters[name] ?? null)
-      : null;
+    return fn?.kind === "FunctionDef" ? (this.#functionFacts(fn).parameters[name] ?? null) : null;
   }
 
   /** The role of a class by the name this file imports it under, which counts from some folder above the file. */

@@ -22,12 +22,17 @@ export interface LeftOut {
 export const TRAINED =
   /^(?:torchvision\.models\.(?:\w+\.)*[a-z]\w*|torchaudio\.pipelines\.\w+\.get_model|timm\.create_model|transformers\.\w*(?:Model|For[A-Z])\w*\.from_pretrained)$/;
 
+const optimizersMade = (file: PythonFile): readonly Call[] =>
+  file.all("Call").filter((call) => makesOptimizer(call, file));
+
 /** Of a class that keeps its networks and its optimizers on self: what is run in a step, and none of them has. */
 export function* leftOutOfClass(facts: Facts): Generator<LeftOut> {
   const { file } = facts;
   for (const cls of file.all("ClassDef")) {
     if (!/^(?:other|lightning)$/.test(facts.role(cls))) continue;
-    const made = file.all("Call").filter((call) => contains(cls, call) && makesOptimizer(call, file));
+    const made = file.once(optimizersMade).filter((call) => contains(cls, call));
+    const handed = made.length === 0 && isHandedOptimizer(cls);
+    if (made.length === 0 && !handed) continue;
     const source = made.length === 1 ? parametersOf(made[0]!.args[0]?.value ?? null, facts.file) : null;
     const text = file.codeOf(cls);
     // `chain(self.net.parameters(), self.noise.parameters())`, by a method or a list of its own: whatever is not named there.
@@ -35,7 +40,6 @@ export function* leftOutOfClass(facts: Facts): Generator<LeftOut> {
       made.length > 0 &&
       /self\.[\w.]+\.parameters\(/.test(text) &&
       !/self\.(?:named_)?parameters\(/.test(text);
-    const handed = made.length === 0 && isHandedOptimizer(cls);
     if (source ? selfAttribute(source) === null : !listed && !handed) continue;
     const optimised = source ? file.textOf(source) : "";
     for (const call of file.all("Call")) {

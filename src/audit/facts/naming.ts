@@ -192,11 +192,11 @@ export class Networks {
     }
     return (
       callee.kind === "Attribute" &&
-      !isMethod(callee) &&
       (NETWORK_NAME.test(callee.attr) || SHORT.test(callee.attr)) &&
       !NOT_A_NETWORK.test(callee.attr) &&
       !DEED.test(callee.attr) &&
-      !isLossName(callee.attr)
+      !isLossName(callee.attr) &&
+      !isMethod(callee)
     );
   }
 

@@ -86,15 +86,13 @@ export function isOfGiven(fn: FunctionDef): boolean {
 export function isOfSettings(fn: FunctionDef, facts: Facts): boolean {
   if (fn.parent?.kind !== "ClassDef" || fn.name === "__init__" || fn.name === "forward") return false;
   const { file } = facts;
+  const isAskedForSetting = ({ parent }: Name): boolean =>
+    parent?.kind === "Attribute" &&
+    isSetting(parent, facts) &&
+    !(parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent));
   return file
     .all("Name")
-    .filter((name) => name.id === "self" && contains(fn, name))
-    .every(
-      ({ parent }) =>
-        parent?.kind === "Attribute" &&
-        isSetting(parent, facts) &&
-        !(parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent)),
-    );
+    .every((name) => name.id !== "self" || !contains(fn, name) || isAskedForSetting(name));
 }
 
 /** A device or a type. */

@@ -38,7 +38,6 @@ export const rule: Rule = {
 function* sums(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const statement of [...file.all("AugAssign"), ...file.all("Assign")]) {
-    if (loopsAround(statement).length === 0) continue;
     const target = statement.kind === "AugAssign" ? statement.target : statement.targets[0];
     const added = statement.kind === "AugAssign" ? statement.value : addedTo(statement.value, target);
     if (target?.kind !== "Name" || !added || (statement.kind === "AugAssign" && statement.op !== "+"))
