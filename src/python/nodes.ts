@@ -1,38 +1,55 @@
 import type { Expr, Module, Name, Node, NodeOf, ScopeNode, Stmt } from "./tree.ts";
 
-/** Pushes the direct children of a node, in source order. */
+/** Pushes the direct children of a node, in source order. V8 tries one kind after the other: those of most nodes come first. */
 function pushChildren(node: Node, out: Node[]): void {
   switch (node.kind) {
     case "Name":
-    case "Num":
-    case "Const":
-    case "Alias":
-    case "Global":
-    case "Nonlocal":
-    case "Pass":
-    case "Break":
-    case "Continue":
-    case "Error":
       return;
     case "Attribute":
     case "Arg":
-    case "Await":
-    case "Starred":
-    case "ExprStmt":
       out.push(node.value);
       return;
     case "Call":
       out.push(node.func);
       pushAll(node.args, out);
       return;
-    case "Import":
-    case "ImportFrom":
-      return pushAll(node.names, out);
+    case "Num":
+    case "Const":
+      return;
     case "Str":
       return pushAll(node.parts, out);
     case "Subscript":
       out.push(node.value, node.index);
       return;
+    case "Binary":
+      out.push(node.left, node.right);
+      return;
+    case "Assign":
+      pushAll(node.targets, out);
+      pushOne(node.annotation, out);
+      out.push(node.value);
+      return;
+    case "ExprStmt":
+      out.push(node.value);
+      return;
+    case "Tuple":
+    case "List":
+    case "Set":
+      return pushAll(node.items, out);
+    case "Param":
+      pushOne(node.annotation, out);
+      return pushOne(node.default, out);
+    case "If":
+    case "While":
+      out.push(node.test);
+      pushAll(node.body, out);
+      return pushAll(node.orelse, out);
+    case "Compare":
+      out.push(node.left);
+      return pushAll(node.rights, out);
+    case "Return":
+    case "Yield":
+      return pushOne(node.value, out);
     case "Slice":
       pushOne(node.lower, out);
       pushOne(node.upper, out);
@@ -40,14 +57,8 @@ function pushChildren(node: Node, out: Node[]): void {
     case "Unary":
       out.push(node.operand);
       return;
-    case "Binary":
-      out.push(node.left, node.right);
-      return;
     case "Bool":
       return pushAll(node.values, out);
-    case "Compare":
-      out.push(node.left);
-      return pushAll(node.rights, out);
     case "Lambda":
       pushAll(node.params, out);
       out.push(node.body);
@@ -55,10 +66,6 @@ function pushChildren(node: Node, out: Node[]): void {
     case "IfExp":
       out.push(node.body, node.test, node.orelse);
       return;
-    case "Tuple":
-    case "List":
-    case "Set":
-      return pushAll(node.items, out);
     case "Dict":
       for (let at = 0; at < node.values.length; at++) {
         pushOne(node.keys[at]!, out);
@@ -72,15 +79,9 @@ function pushChildren(node: Node, out: Node[]): void {
       out.push(node.element);
       pushOne(node.value, out);
       return pushAll(node.clauses, out);
-    case "Yield":
-    case "Return":
-      return pushOne(node.value, out);
     case "Walrus":
       out.push(node.target, node.value);
       return;
-    case "Param":
-      pushOne(node.annotation, out);
-      return pushOne(node.default, out);
     case "FunctionDef":
       pushAll(node.decorators, out);
       pushAll(node.params, out);
@@ -92,11 +93,6 @@ function pushChildren(node: Node, out: Node[]): void {
       return pushAll(node.body, out);
     case "Delete":
       return pushAll(node.targets, out);
-    case "Assign":
-      pushAll(node.targets, out);
-      pushOne(node.annotation, out);
-      out.push(node.value);
-      return;
     case "AugAssign":
       out.push(node.target, node.value);
       return;
@@ -105,11 +101,6 @@ function pushChildren(node: Node, out: Node[]): void {
       return;
     case "For":
       out.push(node.target, node.iter);
-      pushAll(node.body, out);
-      return pushAll(node.orelse, out);
-    case "While":
-    case "If":
-      out.push(node.test);
       pushAll(node.body, out);
       return pushAll(node.orelse, out);
     case "WithItem":
@@ -144,6 +135,21 @@ function pushChildren(node: Node, out: Node[]): void {
       return;
     case "Module":
       return pushAll(node.body, out);
+    case "Import":
+    case "ImportFrom":
+      return pushAll(node.names, out);
+    case "Await":
+    case "Starred":
+      out.push(node.value);
+      return;
+    case "Alias":
+    case "Global":
+    case "Nonlocal":
+    case "Pass":
+    case "Break":
+    case "Continue":
+    case "Error":
+      return;
   }
 }
 
@@ -190,6 +196,11 @@ class Linker {
   readonly #binaries: Node[] = this.#list("Binary");
   readonly #strings: Node[] = this.#list("Str");
   readonly #expressions: Node[] = this.#list("ExprStmt");
+  readonly #tuples: Node[] = this.#list("Tuple");
+  readonly #params: Node[] = this.#list("Param");
+  readonly #tests: Node[] = this.#list("If");
+  readonly #compares: Node[] = this.#list("Compare");
+  readonly #returns: Node[] = this.#list("Return");
   readonly #children: Node[] = [];
   readonly #deep: { readonly node: Node; readonly parent: Node | null; readonly scope: ScopeNode }[] = [];
 
@@ -221,7 +232,7 @@ class Linker {
       case "Call":
         this.#calls.push(node);
         this.visit(node.func, node, scope, depth + 1);
-        for (let at = 0; at < node.args.length; at++) this.visit(node.args[at]!, node, scope, depth + 1);
+        this.#all(node.args, node, scope, depth);
         return;
       case "Num":
         this.#numbers.push(node);
@@ -231,8 +242,7 @@ class Linker {
         return;
       case "Assign":
         this.#assigns.push(node);
-        for (let at = 0; at < node.targets.length; at++)
-          this.visit(node.targets[at]!, node, scope, depth + 1);
+        this.#all(node.targets, node, scope, depth);
         if (node.annotation) this.visit(node.annotation, node, scope, depth + 1);
         this.visit(node.value, node, scope, depth + 1);
         return;
@@ -248,15 +258,43 @@ class Linker {
         return;
       case "Str":
         this.#strings.push(node);
-        for (let at = 0; at < node.parts.length; at++) this.visit(node.parts[at]!, node, scope, depth + 1);
+        this.#all(node.parts, node, scope, depth);
         return;
       case "ExprStmt":
         this.#expressions.push(node);
         this.visit(node.value, node, scope, depth + 1);
         return;
+      case "Tuple":
+        this.#tuples.push(node);
+        this.#all(node.items, node, scope, depth);
+        return;
+      case "Param":
+        this.#params.push(node);
+        if (node.annotation) this.visit(node.annotation, node, scope, depth + 1);
+        if (node.default) this.visit(node.default, node, scope, depth + 1);
+        return;
+      case "If":
+        this.#tests.push(node);
+        this.visit(node.test, node, scope, depth + 1);
+        this.#all(node.body, node, scope, depth);
+        this.#all(node.orelse, node, scope, depth);
+        return;
+      case "Compare":
+        this.#compares.push(node);
+        this.visit(node.left, node, scope, depth + 1);
+        this.#all(node.rights, node, scope, depth);
+        return;
+      case "Return":
+        this.#returns.push(node);
+        if (node.value) this.visit(node.value, node, scope, depth + 1);
+        return;
       default:
         this.#other(node, scope, depth);
     }
+  }
+
+  #all(nodes: readonly Node[], parent: Node, scope: ScopeNode, depth: number): void {
+    for (let at = 0; at < nodes.length; at++) this.visit(nodes[at]!, parent, scope, depth + 1);
   }
 
   #other(node: Node, scope: ScopeNode, depth: number): void {

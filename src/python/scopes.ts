@@ -191,7 +191,8 @@ export class Scopes {
         value.items.length === target.items.length
           ? value.items
           : null;
-      for (const [at, item] of target.items.entries()) {
+      for (let at = 0; at < target.items.length; at++) {
+        const item = target.items[at]!;
         if (items && items[at]!.kind !== "Starred") this.#target(item, "assign", items[at]!);
         else this.#target(item, how === "assign" ? "unpack" : how, value, at);
       }
@@ -207,7 +208,9 @@ export class Scopes {
         const scope = this.scopeOf(node);
         for (const name of node.names) scope.outer.add(name);
       });
-    each("Assign", (node) => node.targets.forEach((target) => this.#target(target, "assign", node.value)));
+    each("Assign", ({ targets, value }) => {
+      for (const target of targets) this.#target(target, "assign", value);
+    });
     each("AugAssign", (node) => this.#target(node.target, "augment", node.value));
     each("Walrus", (node) => this.#target(node.target, "walrus", node.value));
     each("For", (node) => this.#target(node.target, "iterate", node.iter));

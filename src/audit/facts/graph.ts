@@ -13,6 +13,8 @@ export interface Fn {
 export interface CallGraph {
   readonly all: readonly Fn[];
   readonly byName: ReadonlyMap<string, Fn>;
+  /** Those that differentiate or take a step themselves: few. */
+  readonly training: readonly Fn[];
   /** The names of functions, by others that calls know them under. */
   readonly aliases: ReadonlyMap<string, string>;
   /** What is called in another file than it stands in, or on we know not what; null where that is nothing of the tree. */
@@ -52,14 +54,15 @@ export interface Edge {
   readonly site: Omit<CallSite, "target">;
 }
 
-/** Functions for which `own` holds, and those that call them through a site that `carries`. */
+/** Functions `among` some, those that train or all, for which `own` holds, and those that call them through a site that `carries`. */
 export function closure(
-  { all }: CallGraph,
+  { all, training }: CallGraph,
   own: (fn: Fn) => boolean,
   carries: (site: Edge["site"]) => boolean,
+  among: readonly Fn[] = training,
 ): Some {
   const found = new Some(all.length);
-  const queue = all.filter(own);
+  const queue = among.filter(own);
   for (let fn = queue.pop(); fn !== undefined; fn = queue.pop())
     if (found.add(fn)) for (const { from, site } of fn.callers) if (carries(site)) queue.push(from);
   return found;

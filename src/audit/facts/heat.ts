@@ -61,6 +61,7 @@ export function manySteps(graph: CallGraph): Some {
       fn.summary.steps === "many" ||
       fn.calls.some(({ to, site }) => site.loops !== undefined && once.has(to)),
     () => true,
+    graph.all,
   );
 }
 
@@ -136,19 +137,22 @@ export function spreadHeat(
   for (const [cls, role] of roles) {
     const own = STEP_METHODS[role] && names.classes.get(cls)?.methods;
     if (!own) continue;
-    for (const method of STEP_METHODS[role]!)
-      if (
-        own.includes(method) &&
-        !(isModuleRole(role) && INFERENCE.test(last(cls))) &&
-        !STAND_IN.test(last(cls)) &&
-        !/(?:^|[._])(?:inference|exports?|deploy(?:ment)?)[._]/.test(cls) &&
-        !EXPORT.test(cls) &&
-        // What is decorated with `no_grad` searches or generates, unless a step calls it.
-        byName.get(`${cls}.${method}`)?.summary.grad !== "off" &&
-        // Beside a training_step it is what that calls, or for inference.
-        !(role === "lightning" && method === "forward" && own.includes("training_step"))
-      )
-        heat(byName.get(`${cls}.${method}`), `${method} of ${last(cls)}`);
+    const run = STEP_METHODS[role]!.filter((method) => own.includes(method));
+    if (
+      run.length === 0 ||
+      (isModuleRole(role) && INFERENCE.test(last(cls))) ||
+      STAND_IN.test(last(cls)) ||
+      /(?:^|[._])(?:inference|exports?|deploy(?:ment)?)[._]/.test(cls) ||
+      EXPORT.test(cls)
+    )
+      continue;
+    for (const method of run) {
+      // Beside a training_step it is what that calls, or for inference.
+      if (role === "lightning" && method === "forward" && own.includes("training_step")) continue;
+      const fn = byName.get(`${cls}.${method}`);
+      // What is decorated with `no_grad` searches or generates, unless a step calls it.
+      if (fn?.summary.grad !== "off") heat(fn, `${method} of ${last(cls)}`);
+    }
   }
   const stepping = closure(
     graph,
@@ -164,13 +168,11 @@ export function spreadHeat(
       calls.some((other) => other.site.branch === site.branch && takesStep(other.to)));
   const trainings: { readonly fn: Fn; readonly steps: ReadonlySet<number> }[] = [];
   for (const fn of all) {
+    let steps: Set<number> | null = fn.summary.stepLoops ? new Set(fn.summary.stepLoops) : null;
     // A call to a function that takes a step makes the loop around the call the step's loop.
-    const called = fn.calls.filter(({ to, site }) => site.loops && loose.has(to));
-    if (called.length > 0 || fn.summary.stepLoops)
-      trainings.push({
-        fn,
-        steps: new Set([...(fn.summary.stepLoops ?? []), ...called.map(({ site }) => site.loops![0]!)]),
-      });
+    for (const { to, site } of fn.calls)
+      if (site.loops && loose.has(to)) (steps ??= new Set()).add(site.loops[0]!);
+    if (steps) trainings.push({ fn, steps });
   }
   // What a validation calls too is named after the training.
   const evaluates = ({ fn }: (typeof trainings)[number]): boolean => EVALUATES.test(last(fn.summary.name));

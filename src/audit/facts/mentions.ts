@@ -33,10 +33,11 @@ export const CHECKPOINTED_BY = "gradient_checkpointing:";
  */
 export class Words {
   readonly all = new Set<string>();
+  /** Imports that were taken apart already: the files of a tree begin alike. */
+  readonly #imports = new Set<string>();
 
-  /** Copied: V8 makes a part of a long text a view of it, and the whole text would live as long. */
   add(word: string): void {
-    if (!this.all.has(word)) this.all.add(` ${word}`.slice(1));
+    if (!this.all.has(word)) this.all.add(copied(word));
   }
 
   /** Of a file, about the others: what it says of its own classes, its summary knows. */
@@ -119,11 +120,14 @@ export class Words {
 
   /** Of a text that defines what it speaks of, or imports it at its top. */
   addImported(text: string): void {
-    for (const statement of text.match(/^[ \t]*(?:from|import)[ \t](?:.*\([^)]*\)|.*)/gm) ?? [])
+    for (const statement of text.match(/^[ \t]*(?:from|import)[ \t](?:.*\([^)]*\)|.*)/gm) ?? []) {
+      if (this.#imports.has(statement)) continue;
+      this.#imports.add(copied(statement));
       for (const word of statement.match(/\w+/g)!) {
         this.add(word);
         this.add(`${word}.`);
       }
+    }
   }
 
   #addParts(dotted: string): void {
@@ -131,6 +135,9 @@ export class Words {
     else for (const part of dotted.split(".")) this.add(part);
   }
 }
+
+/** V8 makes a part of a long text a view of it, and the whole text would live as long. */
+const copied = (part: string): string => ` ${part}`.slice(1);
 
 type Arms = ReturnType<typeof armsOf>;
 const NO_ARMS: Arms = [];
@@ -351,10 +358,11 @@ export function pickedLosses(
       module.split(".").some((part) => OF_LOSSES.test(part) && mentioned.has(`${part}.*`));
     if (!isPicked && handed.size === 0) continue;
     for (const { name, params, grad } of functions) {
+      if (!isPicked && !handed.has(name)) continue;
       const fn = byName.get(name)!;
       const word = last(name);
       if (
-        (isPicked || (handed.has(name) && IS_LOSS.test(word))) &&
+        (isPicked || IS_LOSS.test(word)) &&
         fn.callers.length === 0 &&
         name.length === module.length + 1 + word.length &&
         grad !== "off" &&
@@ -459,7 +467,7 @@ function uncalled(
         const inside = ({ name }: FunctionSummary): string => name.slice(0, name.lastIndexOf("."));
         const isTop = (fn: FunctionSummary): boolean => inside(fn) === file.module || isOwn(inside(fn));
         return file.functions.filter((fn) =>
-          inside(fn) === file.module && isShut(file, fn)
+          isShut(file, fn) && inside(fn) === file.module
             ? isCandidate(fn, true)
             : isCandidate(fn, false) && isTop(fn),
         );

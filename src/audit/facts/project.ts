@@ -327,6 +327,9 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const { accelerated, pinning, working } = joinedModules(summaries, names, roles);
   const tried = new Set(summaries.filter((file) => isTried(file, mentioned)).map(({ module }) => module));
   const checkpoints = summaries.some((file) => file.checkpoints === true);
+  const checkpointedBy: string[] = [];
+  for (const word of words)
+    if (word.startsWith(CHECKPOINTED_BY)) checkpointedBy.push(word.slice(CHECKPOINTED_BY.length));
   const programs = new Programs(summaries, names);
   const varying = programs.with((file) => file.varies === true);
   const defaulting = programs.with((file) => file.defaults === true);
@@ -344,14 +347,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     functions: facts,
     aliases: graph.aliases,
     roles,
-    parts: new Map(
-      summaries.flatMap(({ classes }) =>
-        classes.flatMap(({ name }) => {
-          const parts = isModuleRole(roles.get(name)!) ? withInherited(name, names) : [];
-          return parts.length > 0 ? [[name, parts.join(",")] as const] : [];
-        }),
-      ),
-    ),
+    parts: partsOfNetworks(summaries, names, roles),
     accelerated,
     pinning,
     working,
@@ -361,9 +357,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       summaries.flatMap(({ module, variables }) => (variables === undefined ? [] : [[module, variables]])),
     ),
     checkpoints,
-    checkpointedBy: [...words].flatMap((word) =>
-      word.startsWith(CHECKPOINTED_BY) ? [word.slice(CHECKPOINTED_BY.length)] : [],
-    ),
+    checkpointedBy,
     ...trainedElsewhere(summaries, names, graph.byName),
     timers: summaries.flatMap((file) => file.timers ?? []),
     teachers: teachersHanded(summaries, names, graph.byName),
@@ -429,7 +423,11 @@ function callGraph(
   const handedOut = (factory: Fn | null): string | null => {
     // What takes steps itself hands out no step.
     if (!factory || factory.summary.method || factory.summary.steps) return null;
-    last ??= new Map([...byName.keys()].map((name) => [name.slice(0, name.lastIndexOf(".")), name]));
+    if (!last) {
+      last = new Map();
+      for (const [name, { summary }] of byName)
+        if (!summary.method) last.set(name.slice(0, name.lastIndexOf(".")), name);
+    }
     return last.get(factory.summary.name) ?? null;
   };
   const ofNetworks = networkMethods(summaries, names, roles);
@@ -474,7 +472,9 @@ function callGraph(
         byName.get(other)!.calls.length > byName.get(one)!.calls.length ? other : one,
       ),
     );
-  return { all: [...byName.values()], byName, aliases, targets: known };
+  const all = [...byName.values()];
+  const training = all.filter(({ summary }) => summary.loose || summary.backward || summary.steps);
+  return { all, byName, training, aliases, targets: known };
 }
 
 /** `model.evaluate_actions(x)` is of the training where that differentiates beside it, on every turn. */
@@ -545,12 +545,28 @@ function stepMethods(functions: ReadonlyMap<string, Fn>): ReadonlyMap<string, re
   return found;
 }
 
+function partsOfNetworks(
+  summaries: readonly FileSummary[],
+  names: Names,
+  roles: ReadonlyMap<string, Role>,
+): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const { classes } of summaries)
+    for (const { name } of classes) {
+      if (!isModuleRole(roles.get(name)!)) continue;
+      const parts = new Set<string>();
+      addParts(name, names, parts, 0);
+      if (parts.size > 0) found.set(name, [...parts].join(","));
+    }
+  return found;
+}
+
 /** A class's own parts, and those of the classes of the tree that it derives from. */
-function withInherited(name: string, names: Names, depth = 0): readonly string[] {
+function addParts(name: string, names: Names, parts: Set<string>, depth: number): void {
   const cls = names.classes.get(name);
-  if (!cls || depth > DEEPEST_CLASS) return [];
-  const above = cls.bases.flatMap((base) => withInherited(names.base(base), names, depth + 1));
-  return [...new Set([...(cls.parts?.split(",") ?? []), ...above])];
+  if (!cls || depth > DEEPEST_CLASS) return;
+  if (cls.parts !== undefined) for (const part of cls.parts.split(",")) parts.add(part);
+  for (const base of cls.bases) addParts(names.base(base), names, parts, depth + 1);
 }
 
 const DEEPEST_CLASS = 8;
