@@ -1,4 +1,4 @@
-import { DEDENT, EOF, INDENT, NAME, NEWLINE, textOf } from "./tokens.ts";
+import { DEDENT, EOF, INDENT, NAME, NEWLINE, stands, textOf } from "./tokens.ts";
 import type { Tokens } from "./tokens.ts";
 
 /** Thrown by the parser to leave the statement it is in; never leaves src/python. */
@@ -14,6 +14,10 @@ export class Unparsable extends Error {
 export class Cursor {
   readonly text: string;
   tokens: Tokens;
+  /** The columns of the tokens: looked at for each of them, several times. */
+  #kinds: Uint8Array;
+  #starts: Int32Array;
+  #ends: Int32Array;
   at = 0;
   /** Kind of the current token. */
   kind: number;
@@ -21,22 +25,34 @@ export class Cursor {
   constructor(text: string, tokens: Tokens) {
     this.text = text;
     this.tokens = tokens;
+    this.#kinds = tokens.kinds;
+    this.#starts = tokens.starts;
+    this.#ends = tokens.ends;
     this.kind = tokens.kinds[0]!;
   }
 
+  /** From here on of these tokens. */
+  read(tokens: Tokens, at: number): void {
+    this.tokens = tokens;
+    this.#kinds = tokens.kinds;
+    this.#starts = tokens.starts;
+    this.#ends = tokens.ends;
+    this.at = at;
+    this.kind = tokens.kinds[at]!;
+  }
   get start(): number {
-    return this.tokens.starts[this.at]!;
+    return this.#starts[this.at]!;
   }
   /** End of the token before the current one. */
   get last(): number {
-    return this.at === 0 ? 0 : this.tokens.ends[this.at - 1]!;
+    return this.at === 0 ? 0 : this.#ends[this.at - 1]!;
   }
+  /** The last token ends the file: there it stays. */
   next(): void {
-    if (this.at < this.tokens.count - 1) this.at++;
-    this.kind = this.tokens.kinds[this.at]!;
+    if (this.kind !== EOF) this.kind = this.#kinds[++this.at]!;
   }
   peek(): number {
-    return this.tokens.kinds[Math.min(this.at + 1, this.tokens.count - 1)]!;
+    return this.kind === EOF ? EOF : this.#kinds[this.at + 1]!;
   }
   take(kind: number): boolean {
     if (this.kind !== kind) return false;
@@ -47,7 +63,12 @@ export class Cursor {
     if (!this.take(kind)) this.fail(`expected "${textOf(kind)}"`);
   }
   word(): string {
-    return this.text.slice(this.tokens.starts[this.at], this.tokens.ends[this.at]);
+    return this.text.slice(this.#starts[this.at], this.#ends[this.at]);
+  }
+  /** Whether that is this word. */
+  says(word: string): boolean {
+    const start = this.#starts[this.at]!;
+    return this.#ends[this.at]! - start === word.length && stands(word, this.text, start);
   }
   name(): string {
     if (this.kind !== NAME) this.fail("expected a name");

@@ -14,7 +14,10 @@ const COMMA = code(","),
   DOT = code("."),
   ELLIPSIS = code("..."),
   EQUAL = code("="),
-  WALRUS = code(":=");
+  WALRUS = code(":="),
+  SEMI = code(";");
+const FIRST_AUGMENTED = code("+="),
+  LAST_AUGMENTED = code("**=");
 const STAR = code("*"),
   POWER = code("**"),
   PLUS = code("+"),
@@ -109,8 +112,8 @@ export class ExpressionParser extends Cursor {
       k === COLON ||
       k === IN ||
       k === FOR ||
-      (k >= code("+=") && k <= code("**=")) ||
-      k === code(";")
+      (k >= FIRST_AUGMENTED && k <= LAST_AUGMENTED) ||
+      k === SEMI
     );
   }
 
@@ -134,7 +137,7 @@ export class ExpressionParser extends Cursor {
       this.kind === RPAR ||
       this.kind === EQUAL ||
       this.kind === EOF ||
-      this.kind === code(";") ||
+      this.kind === SEMI ||
       this.kind === RBRACE
         ? null
         : from
@@ -577,11 +580,10 @@ export class ExpressionParser extends Cursor {
 
   fields(parts: Expr[]): void {
     const ranges = this.tokens.fields.get(this.at) ?? [];
-    const [outer, at, kind] = [this.tokens, this.at, this.kind];
+    const outer = this.tokens;
+    const at = this.at;
     for (let n = 0; n < ranges.length; n += 2) {
-      this.tokens = tokenizeField(this.text, ranges[n]!, ranges[n + 1]!);
-      this.at = 0;
-      this.kind = this.tokens.kinds[0]!;
+      this.read(tokenizeField(this.text, ranges[n]!, ranges[n + 1]!), 0);
       try {
         if (this.kind !== EOF) parts.push(this.expressionList());
       } catch (problem) {
@@ -590,9 +592,7 @@ export class ExpressionParser extends Cursor {
       }
       for (const error of this.tokens.errors) outer.errors.push(error);
     }
-    this.tokens = outer;
-    this.at = at;
-    this.kind = kind;
+    this.read(outer, at);
   }
 
   params(close: number, annotated: boolean): Param[] {

@@ -22,7 +22,7 @@ export function stringValue(token: string): string | null {
     if (letter === "r") raw = true;
   }
   const quote = token[at]!;
-  const width = token.startsWith(quote.repeat(3), at) && token.length - at >= 6 ? 3 : 1;
+  const width = token[at + 1] === quote && token[at + 2] === quote && token.length - at >= 6 ? 3 : 1;
   const inner = token.slice(at + width, Math.max(at + width, token.length - width));
   if (raw || !inner.includes("\\")) return inner;
   return inner.replace(

@@ -29,11 +29,11 @@ const RETURN = code("return"),
   IN = code("in");
 const FIRST_AUGMENTED = code("+="),
   LAST_AUGMENTED = code("**=");
-const SIMPLE = new Map([
-  [PASS, "Pass"],
-  [BREAK, "Break"],
-  [CONTINUE, "Continue"],
-] as const);
+const SIMPLE: Readonly<Record<number, "Pass" | "Break" | "Continue">> = {
+  [PASS]: "Pass",
+  [BREAK]: "Break",
+  [CONTINUE]: "Continue",
+};
 
 /** Statements that stand on one line, several with semicolons between them. */
 export class SimpleParser extends ExpressionParser {
@@ -49,12 +49,12 @@ export class SimpleParser extends ExpressionParser {
   simple(): Stmt {
     const start = this.start;
     const k = this.kind;
-    const plain = SIMPLE.get(k);
-    if (plain) {
-      this.next();
-      return { kind: plain, start, end: this.last, parent: null };
-    }
     switch (k) {
+      case PASS:
+      case BREAK:
+      case CONTINUE:
+        this.next();
+        return { kind: SIMPLE[k]!, start, end: this.last, parent: null };
       case RETURN: {
         this.next();
         const value = this.ends() ? null : this.expressionList();
@@ -95,7 +95,7 @@ export class SimpleParser extends ExpressionParser {
         return { kind: k === GLOBAL ? "Global" : "Nonlocal", start, end: this.last, parent: null, names };
       }
       default:
-        return k === NAME && this.peek() === NAME && this.word() === "type"
+        return k === NAME && this.peek() === NAME && this.says("type")
           ? this.typeAlias(start)
           : this.expressionStatement(start);
     }

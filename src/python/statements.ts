@@ -164,7 +164,7 @@ class Parser extends SimpleParser {
         return true;
       }
       case NAME:
-        return this.word() === "match" && this.matchBlock(start, into);
+        return this.says("match") && this.matchBlock(start, into);
       default:
         if (BLOCK_ONLY.has(this.kind)) this.fail("no block to continue");
         return false;
@@ -377,9 +377,9 @@ class Parser extends SimpleParser {
     this.next();
     if (this.kind !== INDENT) return rewind();
     this.next();
-    if (this.kind !== NAME || this.word() !== "case") return rewind();
+    if (this.kind !== NAME || !this.says("case")) return rewind();
     const cases: Case[] = [];
-    while (this.kind === NAME && this.word() === "case") {
+    while (this.kind === NAME && this.says("case")) {
       const from = this.start;
       this.next();
       const binds = this.pattern();

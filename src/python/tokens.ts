@@ -114,7 +114,7 @@ for (const keyword of KEYWORDS) {
   KEYWORD_CODES[slot] = CODES.get(keyword)!;
 }
 /** As `text.startsWith(keyword, start)`, which takes longer than all the rest of a word. */
-function stands(keyword: string, text: string, start: number): boolean {
+export function stands(keyword: string, text: string, start: number): boolean {
   for (let at = 0; at < keyword.length; at++)
     if (text.charCodeAt(start + at) !== keyword.charCodeAt(at)) return false;
   return true;
@@ -142,9 +142,10 @@ export interface Tokens {
   readonly fields: Map<number, number[]>;
 }
 
-const IDENTIFIER = new Uint8Array(128);
+/** By code of a character; beyond ASCII all count. */
+const IDENTIFIER = new Uint8Array(65_536).fill(1, 128);
 for (let c = 0; c < 128; c++) if (/[A-Za-z0-9_]/.test(String.fromCharCode(c))) IDENTIFIER[c] = 1;
-const isIdentifier = (c: number): boolean => (c < 128 ? IDENTIFIER[c] === 1 : true);
+const isIdentifier = (c: number): boolean => IDENTIFIER[c] === 1;
 const STRING_PREFIX = /^(?:[rbuft]|[bft]r|r[bft])$/i;
 /** A line that starts so cannot continue a bracket: an unclosed bracket above it ends there. */
 const RESTART = /(?:def|class|return|import|while|try|raise|with|del|assert)\b/y;
@@ -188,15 +189,16 @@ class Tokenizer {
 
   push(kind: number, start: number, end: number): void {
     const out = this.out;
-    if (out.count === out.kinds.length) this.grow();
-    out.kinds[out.count] = kind;
-    out.starts[out.count] = start;
-    out.ends[out.count++] = end;
+    const at = out.count++;
+    if (at === out.kinds.length) this.grow();
+    out.kinds[at] = kind;
+    out.starts[at] = start;
+    out.ends[at] = end;
   }
 
   grow(): void {
     const out = this.out;
-    const size = out.count * 2;
+    const size = out.kinds.length * 2;
     const kinds = new Uint8Array(size);
     const starts = new Int32Array(size);
     const ends = new Int32Array(size);
