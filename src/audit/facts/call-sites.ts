@@ -1,6 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
-import { contains } from "../../python/nodes.ts";
-import type { Node } from "../../python/tree.ts";
+import { classOf, contains } from "../../python/nodes.ts";
+import type { Call, Node } from "../../python/tree.ts";
+import { methodsOf, selfAttribute } from "./classes.ts";
 import { frequency } from "./guards.ts";
 import type { CallSite } from "./summary.ts";
 import { optimizerSteps } from "./training.ts";
@@ -64,4 +65,21 @@ export function isSame(a: CallSite, b: CallSite): boolean {
     (a.loops?.every((loop, at) => loop === b.loops![at]) ?? true) &&
     (a.passed === b.passed || JSON.stringify(a.passed) === JSON.stringify(b.passed))
   );
+}
+
+/** The function that `checkpoint(self._forward, x)` runs, of torch's or of a project's own. */
+export function checkpointed(call: Call, file: PythonFile): string | null {
+  const { func, args } = call;
+  const word = func.kind === "Name" ? func.id : func.kind === "Attribute" ? func.attr : "";
+  // Asked of every call: most end otherwise.
+  const run =
+    word.endsWith("checkpoint") && /^(?!save|load|write|restore)(?:\w+_)?checkpoint$/.test(word)
+      ? args[0]?.value
+      : undefined;
+  if (!run) return null;
+  const own = selfAttribute(run);
+  const cls = own === null ? null : classOf(run);
+  if (cls) return methodsOf(cls).some(({ name }) => name === own) ? `${file.qualified(cls)}.${own}` : null;
+  const dotted = run.kind === "Name" ? file.dotted(run) : null;
+  return dotted !== null && dotted.startsWith(`${file.module}.`) ? dotted : null;
 }

@@ -310,26 +310,35 @@ function paramRun(expr: Expr, fn: FunctionDef, file: PythonFile, depth = 0): str
     case "Attribute":
       return PLAIN_ATTRIBUTES.has(expr.attr) || expr.attr === "data" ? null : again(expr.value);
     case "Call": {
-      const { func, args } = expr;
-      const grad = lexicalGrad(expr, file);
-      if (grad === "off" || grad === "unknown") return null;
-      const name = file.dotted(func);
-      if (name !== null)
-        return name.startsWith("torch.") && !GRAPHLESS.has(last(name)) && !name.endsWith("_like") && args[0]
-          ? again(args[0].value)
-          : null;
-      if (func.kind === "Attribute") {
-        if (isOwnRun(func, fn, file)) return "self";
-        return OF_DISTRIBUTIONS.has(func.attr) || (METHODS.has(func.attr) && !GRAPHLESS.has(func.attr))
-          ? again(func.value)
-          : null;
-      }
-      const [made, ...more] = func.kind === "Name" ? file.scopes.reaching(func) : [];
-      return made?.how === "param" && more.length === 0 && made.node.parent === fn ? made.name : null;
+      const run = paramRunBy(expr, fn, file, again);
+      // Of most nothing is run: what is recorded there need not be asked.
+      const grad = run === null ? null : lexicalGrad(expr, file);
+      return grad === "off" || grad === "unknown" ? null : run;
     }
     default:
       return null;
   }
+}
+
+function paramRunBy(
+  { func, args }: Call,
+  fn: FunctionDef,
+  file: PythonFile,
+  again: (inner: Expr) => string | null,
+): string | null {
+  const name = file.dotted(func);
+  if (name !== null)
+    return name.startsWith("torch.") && !GRAPHLESS.has(last(name)) && !name.endsWith("_like") && args[0]
+      ? again(args[0].value)
+      : null;
+  if (func.kind === "Attribute") {
+    if (isOwnRun(func, fn, file)) return "self";
+    return OF_DISTRIBUTIONS.has(func.attr) || (METHODS.has(func.attr) && !GRAPHLESS.has(func.attr))
+      ? again(func.value)
+      : null;
+  }
+  const made = func.kind === "Name" ? file.scopes.reaching(func) : [];
+  return made.length === 1 && made[0]!.how === "param" && made[0]!.node.parent === fn ? made[0]!.name : null;
 }
 
 /** `self.layer(x)`, `self.forward(x)` */

@@ -9,7 +9,7 @@ import { meetingPoints } from "./barriers.ts";
 import { cutsOffState } from "./carried-states.ts";
 import { methodsOf, partsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
-import { branchAround, fillsIn, isReadAtOnce, isSame, updateBranch } from "./call-sites.ts";
+import { branchAround, checkpointed, fillsIn, isReadAtOnce, isSame, updateBranch } from "./call-sites.ts";
 import { frequency } from "./guards.ts";
 import { variablesOf } from "./broken.ts";
 import { calledBeforeChoice, choosesDevice, setsUpRanks } from "./ranks.ts";
@@ -97,6 +97,8 @@ class FunctionNotes {
   }
 }
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
 const MAKES_OPTIMIZER = /optim|^(?:Adam\w*|SGD|RMSprop|Adagrad|LBFGS)$/i;
 
 /** A method for each kind of thing that is looked at: V8 compiles what is called often, not one long function. */
@@ -116,6 +118,7 @@ class Summarizer {
   readonly #modules = new Set<string>();
   /** What its calls give to functions of other files. */
   readonly #gives: Map<string, Set<string>> | null;
+  readonly #trains: boolean;
   readonly #backwards: readonly Backward[];
   readonly #copies: ReadonlyMap<FunctionDef, ReadonlySet<string>>;
   readonly #pins: ReadonlySet<FunctionDef>;
@@ -127,12 +130,15 @@ class Summarizer {
   readonly #reducers: ReadonlyMap<FunctionDef, string>;
   readonly #runners: ReadonlyMap<FunctionDef, string>;
   readonly #losses: ReadonlyMap<FunctionDef, string>;
+  readonly #hooks: ReadonlySet<FunctionDef>;
+  readonly #meeting: ReadonlySet<FunctionDef>;
   readonly #passed: (call: Call) => Passed | null;
 
   constructor(file: PythonFile) {
     this.#file = file;
     this.#backwards = backwardCalls(file);
-    this.#gives = file.once(trains) || file.tree.module.body.some(isMain) ? new Map() : null;
+    this.#trains = trains(file);
+    this.#gives = this.#trains || file.tree.module.body.some(isMain) ? new Map() : null;
     for (const { name, as, parent } of file.all("Alias"))
       if (isPlain(name) && !LIBRARY.test(parent?.kind === "ImportFrom" ? parent.module : name)) {
         if (parent?.kind === "ImportFrom") this.#defined.set(as ?? name, "imported");
@@ -161,11 +167,13 @@ class Summarizer {
     this.#reducers = reducers(file);
     this.#runners = runners(file);
     this.#losses = handedLosses(file, this.#backwards);
+    this.#hooks = stepHooks(file);
+    this.#meeting = file.once(meetingPoints);
   }
 
   summary(unjudged: boolean): FileSummary {
     const file = this.#file;
-    this.#calls(unjudged && !file.once(trains));
+    this.#calls(unjudged && !this.#trains);
     this.#steps();
     this.#decorators();
     this.#datasets();
@@ -214,12 +222,12 @@ class Summarizer {
       variables: variablesOf(file),
       escapes: this.#escapes,
       values: this.#handed.size > 0 ? [...this.#handed] : undefined,
-      asks: file.once(trains) ? this.#asks() : undefined,
+      asks: this.#trains ? this.#asks() : undefined,
       gives: this.#gives
         ? Object.fromEntries([...this.#gives].map(([name, calls]) => [name, [...calls]]))
         : undefined,
       main: file.tree.module.body.some(isMain) || undefined,
-      trains: file.once(trains) || undefined,
+      trains: this.#trains || undefined,
     };
   }
 
@@ -332,7 +340,7 @@ class Summarizer {
     const target = this.#byName.get(name)?.at ?? name;
     if (target === name && direct && call.kind === "Call" && !name.startsWith(".")) this.#give(name, call);
     // In files that train it may be a method of the tree's own networks, or of its buffer.
-    const maybe = name.startsWith(".") && this.#file.once(trains);
+    const maybe = this.#trains && name.startsWith(".");
     const draws = maybe && call.kind === "Call" && drawsFromHanded(call.func, this.#file);
     const beside = maybe && !draws && isRunAlone(name.slice(1)) && this.#isBesideBackward(call);
     const known =
@@ -472,45 +480,63 @@ class Summarizer {
       this.#callTo(attribute, name, false);
   }
 
+  /** What says nothing is not put down at all: there are tens of thousands, and each is written as JSON. */
   #function(name: string, notes: FunctionNotes): FunctionSummary {
     const fn = this.#definitions.get(name);
-    const copies = fn && this.#copies.get(fn);
-    return {
+    const found: Writable<FunctionSummary> = {
       name,
-      method: this.#classes.has(name.slice(0, name.lastIndexOf("."))) || undefined,
-      decorated: (fn && fn.decorators.length > 0) || undefined,
-      grad: (fn && decoratedGrad(fn, this.#file)) ?? undefined,
       calls: notes.calls.map((site) =>
         site.loops || site.grad || site.throttled || site.passed || site.read || site.workers || site.draws
           ? site
           : site.target,
       ),
-      loose: notes.loose || undefined,
-      stepLoops: notes.stepLoops.size > 0 ? [...notes.stepLoops] : undefined,
-      backward: notes.backward || undefined,
-      steps: notes.steps,
       params: fn ? fn.params.map(({ name, star }) => (star === 2 ? `**${name}` : name)).join() : "",
-      keeps: (fn && keptParameters(fn)) ?? undefined,
-      reads: (fn && readsParameter(fn)) || undefined,
-      opens: fn ? this.#openers.get(fn) : undefined,
-      syncs: fn ? this.#syncs.get(fn) : undefined,
-      copies: copies ? [...copies] : undefined,
-      pins: (fn && this.#pins.has(fn)) || undefined,
-      hooked: (fn && this.#file.once(stepHooks).has(fn)) || undefined,
-      loads: (fn && this.#makers.has(name)) || undefined,
-      table: (fn && this.#tables.get(fn)) ?? undefined,
-      reduces: (fn && this.#reducers.get(fn)) ?? undefined,
-      usesUp: fn && usedUpBy(fn, name, this.#file),
-      runs: (fn && this.#runners.get(fn)) ?? undefined,
-      losses: (fn && this.#losses.get(fn)) ?? undefined,
-      uncleared: (fn && notes.backward && leavesGradients(fn, this.#backwards, this.#file)) || undefined,
-      evaluates: (fn && this.#evaluators.has(fn) && looksThrough(fn, this.#file)) || undefined,
-      unguarded: (fn && leavesRecording(fn, this.#file)) || undefined,
-      cutsOff: (fn && cutsOffState(fn, this.#file)) || undefined,
-      queues: (fn && this.#backwards.length > 0 && !waitsBelow(fn, true, this.#file)) || undefined,
-      meets: (fn && this.#file.once(meetingPoints).has(fn)) || undefined,
-      holds: (fn && heldErrors(fn)) ?? undefined,
     };
+    if (this.#classes.has(name.slice(0, name.lastIndexOf(".")))) found.method = true;
+    if (notes.loose) found.loose = true;
+    if (notes.stepLoops.size > 0) found.stepLoops = [...notes.stepLoops];
+    if (notes.backward) found.backward = true;
+    if (notes.steps) found.steps = notes.steps;
+    if (fn) this.#definition(fn, found);
+    return found;
+  }
+
+  #definition(fn: FunctionDef, found: Writable<FunctionSummary>): void {
+    const file = this.#file;
+    if (fn.decorators.length > 0) {
+      found.decorated = true;
+      found.grad = decoratedGrad(fn, file) ?? undefined;
+    }
+    const keeps = keptParameters(fn);
+    if (keeps) found.keeps = keeps;
+    if (readsParameter(fn)) found.reads = true;
+    const opens = this.#openers.get(fn);
+    if (opens) found.opens = opens;
+    const syncs = this.#syncs.get(fn);
+    if (syncs) found.syncs = syncs;
+    const copies = this.#copies.get(fn);
+    if (copies) found.copies = [...copies];
+    if (this.#pins.has(fn)) found.pins = true;
+    if (this.#hooks.has(fn)) found.hooked = true;
+    if (this.#makers.has(found.name)) found.loads = true;
+    const table = this.#tables.get(fn);
+    if (table) found.table = table;
+    const reduces = this.#reducers.get(fn);
+    if (reduces !== undefined) found.reduces = reduces;
+    const usesUp = usedUpBy(fn, found.name, file);
+    if (usesUp) found.usesUp = usesUp;
+    const runs = this.#runners.get(fn);
+    if (runs !== undefined) found.runs = runs;
+    const losses = this.#losses.get(fn);
+    if (losses !== undefined) found.losses = losses;
+    if (found.backward && leavesGradients(fn, this.#backwards, file)) found.uncleared = true;
+    if (this.#evaluators.has(fn) && looksThrough(fn, file)) found.evaluates = true;
+    if (leavesRecording(fn, file)) found.unguarded = true;
+    if (cutsOffState(fn, file)) found.cutsOff = true;
+    if (this.#backwards.length > 0 && !waitsBelow(fn, true, file)) found.queues = true;
+    if (this.#meeting.has(fn)) found.meets = true;
+    const holds = heldErrors(fn);
+    if (holds) found.holds = holds;
   }
 
   #class(cls: ClassDef): ClassSummary {
@@ -549,19 +575,6 @@ function topOf(node: Node): string {
   while (at.parent && at.parent.kind !== "Module") at = at.parent;
   if (isMain(at)) return MAIN;
   return at.kind === "FunctionDef" || at.kind === "ClassDef" ? at.name : "";
-}
-
-/** The function that `checkpoint(self._forward, x)` runs, of torch's or of a project's own. */
-function checkpointed(call: Call, file: PythonFile): string | null {
-  const { func, args } = call;
-  const word = func.kind === "Name" ? func.id : func.kind === "Attribute" ? func.attr : "";
-  const run = /^(?!save|load|write|restore)(?:\w+_)?checkpoint$/.test(word) ? args[0]?.value : undefined;
-  if (!run) return null;
-  const own = selfAttribute(run);
-  const cls = own === null ? null : classOf(run);
-  if (cls) return methodsOf(cls).some(({ name }) => name === own) ? `${file.qualified(cls)}.${own}` : null;
-  const dotted = run.kind === "Name" ? file.dotted(run) : null;
-  return dotted !== null && dotted.startsWith(`${file.module}.`) ? dotted : null;
 }
 
 /** Not under a test: where the program is started, or at the top of the file. */

@@ -22,10 +22,12 @@ export function givenToWorkers(file: PythonFile): readonly Expr[] {
   const loaders = file
     .callsNamed("DataLoader")
     .filter((call) => isDataLoader(file.dotted(call.func)) && hasWorkers(call, file));
-  const trained = trainerHasWorkers(file) ? file.calls.given(["train_dataset"]) : [];
+  const trained = file.calls.given(["train_dataset"]);
   return [
     ...loaders.map((call) => given(call, "dataset", file) ?? positional(call, 0)),
-    ...trained.map((call) => keyword(call, "train_dataset")!.value),
+    ...(trained.length > 0 && trainerHasWorkers(file) ? trained : []).map(
+      (call) => keyword(call, "train_dataset")!.value,
+    ),
   ].filter((data) => data !== null);
 }
 
