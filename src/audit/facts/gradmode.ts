@@ -67,6 +67,7 @@ const CASTS = /^contextlib\.nullcontext$|^torch\.(?:cuda\.amp\.|amp\.|cpu\.amp\.
 
 /** What the code around the node says, up to its function: "on" and "off" are certain, null leaves it to the callers. */
 export function lexicalGrad(node: Node, file: PythonFile): "on" | "off" | "unknown" | null {
+  const sets = file.once(setsGrad);
   for (let child = node, at = node.parent; at; child = at, at = at.parent) {
     if (at.kind === "With" && isStatement(child)) {
       for (let n = at.items.length - 1; n >= 0; n--) {
@@ -89,11 +90,10 @@ export function lexicalGrad(node: Node, file: PythonFile): "on" | "off" | "unkno
       const effect = decoratedGrad(at, file);
       if (effect) return effect;
       if (at.decorators.some((decorator) => maySetGrad(decorator))) return "unknown";
-      return statementSetsGrad(at.body, child, file);
+      return sets ? statementSetsGrad(at.body, child, file) : null;
     } else if (at.kind === "Lambda") return null;
-    else if (at.kind === "Module") return statementSetsGrad(at.body, child, file);
-    const earlier =
-      file.once(setsGrad) && isStatement(child) ? statementSetsGrad(blockOf(child) ?? [], child, file) : null;
+    else if (at.kind === "Module") return sets ? statementSetsGrad(at.body, child, file) : null;
+    const earlier = sets && isStatement(child) ? statementSetsGrad(blockOf(child) ?? [], child, file) : null;
     if (earlier) return earlier;
   }
   return null;
@@ -108,7 +108,6 @@ function statementSetsGrad(
   file: PythonFile,
 ): "on" | "off" | "unknown" | null {
   let result: "on" | "off" | "unknown" | null = null;
-  if (!file.once(setsGrad)) return result;
   for (const statement of block) {
     if (statement === before) break;
     if (

@@ -198,34 +198,36 @@ function testFrequency(statement: If, child: Node, file: PythonFile): Frequency 
 
 function readTest(statement: If, child: Node, file: PythonFile): Frequency {
   const { test } = statement;
-  if (fillsOnce(statement) && statement.body.includes(child as never)) return "throttled";
-  if (isExport(test)) return statement.body.includes(child as never) ? "throttled" : "every";
+  const inBody = statement.body.includes(child as never);
+  const inElse = !inBody && statement.orelse.includes(child as never);
+  if (inBody && fillsOnce(statement)) return "throttled";
+  if (isExport(test)) return inBody ? "throttled" : "every";
   if (isBegun(statement, child)) return "throttled";
   if (isOffByDefault(statement, child)) return "unknown";
   if (isForEvaluation(statement, child)) return "throttled";
   if (isWithoutRequired(statement, child)) return "unknown";
   if (isEmptied(statement, child)) return "unknown";
   // What a module has not made yet, it makes once.
-  if (isUnmade(test) && statement.body.includes(child as never)) return "unknown";
+  if (inBody && isUnmade(test)) return "unknown";
   // Said by its name alone to hold now and then.
-  if (statement.body.includes(child as never) && isThrottle(test) && isSettled(test, file)) return "every";
+  const throttles = isThrottle(test);
+  if (inBody && throttles && isSettled(test, file)) return "every";
   // `if early or late:`
   const named = test.kind === "Bool" && test.op === "or" ? test.values : [test];
   if (named.every((one) => one.kind === "Name" && isNamedThrottle(one.id, statement))) return "throttled";
-  if (isHandedThrottle(test, file)) return statement.body.includes(child as never) ? "throttled" : "unknown";
+  if (isHandedThrottle(test, file)) return inBody ? "throttled" : "unknown";
   // `accumulating = (i + 1) % n != 0` above, and `if not accumulating:`
   if (test.kind === "Unary" && test.op === "not" && test.operand.kind === "Name")
     if (isNamedThrottle(test.operand.id, statement, isMostly)) return "throttled";
-  if (isAllButFirst(test)) return statement.orelse.includes(child as never) ? "throttled" : "every";
+  if (isAllButFirst(test)) return inElse ? "throttled" : "every";
   // `if (i + 1) % n != 0:` only adds up, and the other branch steps.
-  if (isThrottle(test))
-    return statement.orelse.includes(child as never) && !isMostly(test) ? "unknown" : "throttled";
+  if (throttles) return inElse && !isMostly(test) ? "unknown" : "throttled";
   // `if kv_cache is not None and …:` is how a model generates; a training comes to the other branch.
-  if (statement.orelse.includes(child as never) && CACHED.test(file.textOf(test))) return "every";
+  if (inElse && CACHED.test(file.textOf(test))) return "every";
   // `if torch.jit.is_tracing() or self.training:` always holds in a training, `if not self.training and n > self.longest:` never.
-  if (statement.body.includes(child as never) && TRAINED.test(file.textOf(test))) return "every";
-  if (statement.orelse.includes(child as never) && UNTRAINED.test(file.textOf(test))) return "every";
-  if (statement.body.includes(child as never) ? isFine(test, file) : isSpoilt(test, file)) return "every";
+  if (inBody && TRAINED.test(file.textOf(test))) return "every";
+  if (inElse && UNTRAINED.test(file.textOf(test))) return "every";
+  if (inBody ? isFine(test, file) : isSpoilt(test, file)) return "every";
   return isFlag(test) || isSwitch(statement) || isKeptSetting(test, file) ? "every" : "unknown";
 }
 
