@@ -121,22 +121,26 @@ export class Scopes {
 
   /** Every read of a name that this definition may reach. */
   uses(definition: Definition): readonly Name[] {
-    const found: Name[] = [];
-    for (const name of this.#mentions(definition))
-      if (!name.binds && name.id === definition.name && this.reaching(name).includes(definition))
-        found.push(name);
-    return found;
-  }
-
-  /** Where the definition may be read: for what is a function's own, the names in the function. */
-  #mentions({ name, how, node }: Definition): readonly Name[] {
-    const all = (this.#nodes.get("Name") ?? []) as readonly Name[];
+    const { name, how, node } = definition;
+    let names = (this.#nodes.get("Name") ?? []) as readonly Name[];
+    let at = 0;
+    let { length } = names;
     const scope = this.scopeOf(node);
-    if (scope.node.kind !== "FunctionDef" || how === "walrus" || scope.outer.has(name)) {
-      this.#names ??= byName(all);
-      return this.#names.get(name) ?? [];
+    // What is a function's own is read in the function.
+    if (scope.node.kind === "FunctionDef" && how !== "walrus" && !scope.outer.has(name)) {
+      at = firstFrom(names, scope.node.start);
+      length = firstFrom(names, scope.node.end);
+    } else {
+      this.#names ??= byName(names);
+      names = this.#names.get(name) ?? [];
+      ({ length } = names);
     }
-    return all.slice(firstFrom(all, scope.node.start), firstFrom(all, scope.node.end));
+    const found: Name[] = [];
+    for (; at < length; at++) {
+      const one = names[at]!;
+      if (one.id === name && !one.binds && this.reaching(one).includes(definition)) found.push(one);
+    }
+    return found;
   }
 
   /** Whether the Name node is written rather than read. The target of `+=` is both and counts as written. */
