@@ -42,6 +42,7 @@ export function isForwardInput(
   if (isAsked(definition, file)) return false;
   return (
     isUsedAsTensor(definition, file) ||
+    isSized(definition, file) ||
     (isForward &&
       node.default === null &&
       (hasTensorMethod(definition, file) ||
@@ -67,7 +68,19 @@ export function isForwardValue(
   if (fn?.kind !== "FunctionDef" || SETS_UP.test(fn.name)) return false;
   const cls = classOf(fn);
   if (!(cls !== null && isModuleRole(role(cls))) && !inForward(fn)) return false;
-  return isUsedAsTensor(definition, file) && !isPlaced(definition, file) && !isAsked(definition, file);
+  return (
+    (isUsedAsTensor(definition, file) || isSized(definition, file)) &&
+    !isPlaced(definition, file) &&
+    !isAsked(definition, file)
+  );
+}
+
+/** `x.size(0)`: there are fonts and stores with such a method, but not in a forward. */
+function isSized(definition: Definition, file: PythonFile): boolean {
+  return file.scopes.uses(definition).some(({ parent }) => {
+    const call = parent?.kind === "Attribute" && parent.attr === "size" ? parent.parent : null;
+    return call?.kind === "Call" && call.func === parent;
+  });
 }
 
 /** `mask.to(x.device)`, `mask.unsqueeze(0).cuda()`, `mask.numpy()`: it may be on the host. */

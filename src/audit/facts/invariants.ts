@@ -217,7 +217,7 @@ export function isChanged(name: Expr & { kind: "Name" }, loop: Node, facts: Fact
 function isLeaf(name: string, file: PythonFile): boolean {
   return file.says(
     new RegExp(
-      `\\b${name}\\.requires_grad(?:_\\(\\s*(?:True\\s*)?\\)| ?= ?True\\b)|\\b(?:Adam\\w*|SGD|RMSprop|LBFGS)\\(\\s*\\[(?:[^\\]]*\\W)?${name}\\W`,
+      `\\b${name}\\.requires_grad(?:_\\(\\s*(?:True\\s*)?\\)| ?= ?True\\b)|\\b(?:Adam\\w*|SGD|RMSprop|LBFGS)\\(\\s*\\[(?:[^\\]]*[^\\w.])?${name}\\s*[,\\]]`,
     ),
   );
 }

@@ -9,7 +9,7 @@ import { FUNCTIONS, METHODS, TENSOR_ONLY_METHODS, last } from "./torch-names.ts"
 
 /** Methods that tensors share with nothing a training script passes about: not with strings, lists or numbers. */
 const TELLING =
-  /^(?:masked_fill|norm|softmax|log_softmax|sigmoid|relu|exp|log|matmul|mm|bmm|permute|transpose|unsqueeze|contiguous|view|detach|float|half|bfloat16|clamp|argmax|chunk|cpu|cuda|expand|t|size|dim|numel|ndimension)$/;
+  /^(?:masked_fill|norm|softmax|log_softmax|sigmoid|relu|exp|log|matmul|mm|bmm|permute|transpose|unsqueeze|contiguous|view|detach|float|half|bfloat16|clamp|argmax|chunk|cpu|cuda|expand|t|dim|numel|ndimension)$/;
 
 /** Whether the value is used as only a tensor can be: by a tensor's methods, or by torch's functions. */
 export function usedAsTensor(definition: Definition, facts: Facts): boolean {
