@@ -341,6 +341,10 @@ ${more}${"\n".repeat(50)}`;
     "print(OTHER)\n",
   ])
     expect(found({ "train.py": program("STEPS", more) })).toMatchObject(USED);
+  // A file that reads it at its top ends there; one that may not come to it, or tries, need not.
+  expect(found({ "train.py": program("x", "STEPS.append(1)\n") })).toMatchObject([note]);
+  for (const more of ["try:\n    STEPS\nexcept NameError:\n    pass\n", "if device:\n    STEPS\n"])
+    expect(found({ "train.py": program("x", more) })).toMatchObject(USED);
   // What is short may be a sketch.
   expect(found({ "train.py": program("STEPS").trimEnd() })).toMatchObject(USED);
 });

@@ -114,6 +114,7 @@ const FILES = [
   "labels-102.jsonl",
   "labels-103.jsonl",
   "labels-104.jsonl",
+  "labels-105.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

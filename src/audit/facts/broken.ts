@@ -81,13 +81,21 @@ export const isGiven = (name: string): boolean =>
 /** Lines. What is shorter may be cut from something, or be written to show something: names are left open there. */
 const SKETCH = 50;
 
-/** "steps" of a function that reads `steps`, in any case, where nothing defines it: what comes to it ends there. */
+/**
+ * "steps" of a function that reads `steps`, in any case, where nothing defines it: what comes to it ends there. So does a whole file
+ * that reads it at its top: `sys.path.append(…)` without an import.
+ */
 export function undefinedName(node: Node, { file }: Facts): string | null {
   const open = file.lines.count > SKETCH ? file.once(openNames) : [];
   // So is what leaves several open.
   if (new Set(open.map(({ id }) => id)).size !== 1) return null;
   const fn = functionOf(node);
-  return open.find((name) => functionOf(name) === fn && isReached(name, node))?.id ?? null;
+  return (
+    open.find((name) => {
+      const of = functionOf(name);
+      return (of === fn || of === null) && isReached(name, node);
+    })?.id ?? null
+  );
 }
 
 /** Names that are read, and that nothing in the file defines; none where something unseen may. */
