@@ -1,7 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, blockOf, classOf, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Expr, FunctionDef, Node, Call, Name } from "../../python/tree.ts";
+import type { Arg, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { selfAttribute, attributesOf } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { isBoundBy, loopsAround } from "./training.ts";
@@ -277,40 +277,67 @@ export function begunUnderTest(
 
 /**
  * `memory = self.memory`, `out, memory = self.cell(part, memory)`, and `self.memory = memory` for the next forward: of a module
- * that begins it in no method of its own and cuts it off nowhere.
+ * that begins it in no method of its own and cuts it off nowhere. Also `h, c = self.memory` and `self.memory = (h, c)`.
  */
 export function* throughName(facts: Facts): Generator<{ readonly at: Node; readonly own: string }> {
   const { file } = facts;
   for (const statement of assignsTo("Attribute", file)) {
     const [target] = statement.targets;
     const own = target ? selfAttribute(target) : null;
-    const kept = statement.value;
-    const method = own !== null && STATE.test(own) && kept.kind === "Name" ? functionOf(statement) : null;
+    if (own === null || !STATE.test(own) || /cache|past|kv/i.test(own)) continue;
+    const kept = namesOf(statement.value);
+    const method = kept === null ? null : functionOf(statement);
     const cls = method ? classOf(statement) : null;
-    if (!cls || method?.kind !== "FunctionDef" || method.name !== "forward" || facts.role(cls) !== "module")
-      continue;
-    const { id } = kept as Name;
-    if (/cache|past|kv/i.test(own!) || facts.gradMode(statement) === "off") continue;
-    if (facts.frequency(statement, method) !== "every" || isCutOff(id, method, file)) continue;
+    if (!kept || !cls || method?.kind !== "FunctionDef" || facts.role(cls) !== "module") continue;
+    if (!isOfForward(method, cls, facts) || facts.gradMode(statement) === "off") continue;
+    if (facts.frequency(statement, method) !== "every") continue;
+    if (kept.some(({ id }) => isCutOff(id, method, file))) continue;
     if (new RegExp(`self\\.${own}\\b[^\\n]*(?:detach|\\.data\\b)`).test(file.codeOf(cls))) continue;
-    const writes = attributesOf(cls, file).get(own!)?.writes ?? [];
+    const writes = attributesOf(cls, file).get(own)?.writes ?? [];
     if (writes.some(({ in: within }) => within !== method && within.name !== "__init__")) continue;
-    const made = (file.scopes.lookup(kept as Name)?.definitions ?? []).filter(({ node }) =>
-      contains(method, node),
-    );
-    const isRead = made.some(
-      ({ how, value }) => how === "assign" && value !== null && selfAttribute(value) === own,
-    );
-    const isHandedOn = made.some(
-      ({ how, value, node }) =>
-        (how === "assign" || how === "unpack") &&
-        value?.kind === "Call" &&
-        selfAttribute(value.func) !== null &&
-        value.args.some((arg) => arg.value.kind === "Name" && arg.value.id === id) &&
-        facts.gradMode(node) !== "off",
-    );
-    if (isRead && isHandedOn) yield { at: target!, own: own! };
+    const isCarried = kept.some((name) => {
+      const made = (file.scopes.lookup(name)?.definitions ?? []).filter(({ node }) => contains(method, node));
+      const isRead = made.some(
+        ({ how, value }) =>
+          (how === "assign" || how === "unpack") && value !== null && selfAttribute(handedOn(value)) === own,
+      );
+      const isGivenOn = ({ value }: Arg): boolean =>
+        partsOf(value).some((part) => part.kind === "Name" && part.id === name.id);
+      return (
+        isRead &&
+        made.some(
+          ({ how, value, node }) =>
+            (how === "assign" || how === "unpack") &&
+            value?.kind === "Call" &&
+            selfAttribute(value.func) !== null &&
+            value.args.some(isGivenOn) &&
+            facts.gradMode(node) !== "off",
+        )
+      );
+    });
+    if (isCarried) yield { at: target!, own };
   }
+}
+
+/** `state`, and `h` and `c` of `(h, c)`; null of anything else. */
+function namesOf(kept: Expr): readonly Name[] | null {
+  const parts = partsOf(kept);
+  return parts.every((part): part is Name => part.kind === "Name") ? parts : null;
+}
+
+/** `_forward`, which a base class has `forward` choose by its name, or a method that the class's own `forward` always calls. */
+function isOfForward(method: FunctionDef, cls: ClassDef, facts: Facts): boolean {
+  if (/^_*forward$/.test(method.name)) return true;
+  return facts.file.callsNamed(method.name).some((call) => {
+    const fn = selfAttribute(call.func) === method.name ? functionOf(call) : null;
+    return (
+      fn?.kind === "FunctionDef" &&
+      fn.name === "forward" &&
+      classOf(call) === cls &&
+      facts.frequency(call, fn) === "every" &&
+      facts.gradMode(call) !== "off"
+    );
+  });
 }
 
 /** Whether whatever comes to a read has come by a write: it stands above it, in a block around it. */

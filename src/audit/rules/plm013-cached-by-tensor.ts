@@ -4,6 +4,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Name, Param } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
+import { returnsDeviceTensor } from "../facts/device-results.ts";
 import type { Facts } from "../facts/facts.ts";
 import { hasTensorMethod } from "../facts/inputs.ts";
 import { keeps } from "../facts/kept.ts";
@@ -34,7 +35,9 @@ export const rule: Rule = {
       // `cached(cache, key=…)` looks up what its maker says.
       if (!decorator || (decorator.kind === "Call" && keyword(decorator, "key"))) continue;
       const param = keyTensor(fn, facts);
-      if (!param && isUnbounded(decorator, facts) && returnsDeviceTensor(fn, facts))
+      // Asked for nothing, it has one answer to keep.
+      const isAsked = fn.params.some(({ name }) => !/^(?:self|cls)$/.test(name));
+      if (!param && isAsked && isUnbounded(decorator, facts) && returnsDeviceTensor(fn, facts))
         yield {
           at: decorator,
           severity: "note",
@@ -133,43 +136,6 @@ function isUnbounded(decorator: Expr, facts: Facts): boolean {
   if (decorator.kind !== "Call") return (facts.file.dotted(decorator) ?? "").endsWith(".cache");
   const size = argument(decorator, "maxsize", 0);
   return isNone(size);
-}
-
-function returnsDeviceTensor(fn: FunctionDef, facts: Facts): boolean {
-  return facts.file
-    .all("Return")
-    .some(
-      ({ value, parent }) =>
-        value !== null &&
-        parent !== null &&
-        functionOf(value) === fn &&
-        (value.kind === "Tuple" ? value.items : [value]).some(
-          (one) => facts.onAccelerator(one) || isRunOnDevice(one, facts),
-        ),
-    );
-}
-
-/** `encoder(input_ids=tokens).last_hidden_state[0]`, of `tokens` that were sent to a device here. */
-function isRunOnDevice(expr: Expr, facts: Facts): boolean {
-  let at = expr;
-  while (at.kind === "Subscript" || at.kind === "Attribute") at = at.value;
-  return (
-    at.kind === "Call" &&
-    facts.file.dotted(at.func) === null &&
-    (at.func.kind === "Name" || at.func.kind === "Attribute") &&
-    at.args.some(({ value }) => {
-      const sent = value.kind === "Name" ? facts.file.scopes.onlyValue(value) : value;
-      return sent?.kind === "Call" && isSent(sent, facts);
-    })
-  );
-}
-
-function isSent(call: Call, facts: Facts): boolean {
-  if (call.func.kind !== "Attribute" || facts.file.dotted(call.func) !== null) return false;
-  return (
-    call.func.attr === "cuda" ||
-    (call.func.attr === "to" && facts.isAccelerator(facts.device(positional(call, 0))))
-  );
 }
 
 /** A function made in every step, over that step's tensors, and put where it stays. */

@@ -1,5 +1,8 @@
 import { argument, isFalse } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import type { Expr } from "../../python/tree.ts";
 import { given } from "../facts/arguments.ts";
+import { defaultOf } from "../facts/behind-options.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -33,7 +36,14 @@ export const rule: Rule = {
         continue;
       const flag = given(call, "set_to_none", file) ?? argument(call, "set_to_none", 0);
       const value = flag?.kind === "Name" ? file.scopes.onlyValue(flag) : flag;
-      if (!flag || !value || !(isFalse(value) || (value.kind === "Num" && value.text === "0"))) continue;
+      if (!flag || !value) continue;
+      if (isOffByDefault(value, facts))
+        yield {
+          at: flag,
+          severity: "note",
+          message: `\`${file.textOf(value)}\` is false by default: then the gradients stay allocated through the next forward, are filled with zeros and then added to, instead of being freed and written`,
+        };
+      if (!(isFalse(value) || (value.kind === "Num" && value.text === "0"))) continue;
       yield {
         at: flag,
         message:
@@ -47,6 +57,23 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `args.set_grads_to_none` of a switch that nobody turns, or `not args.keep_grads` of one that is on. */
+function isOffByDefault(flag: Expr, { file, project }: Facts): boolean {
+  const denied = flag.kind === "Unary" && flag.op === "not";
+  const option = denied ? flag.operand : flag;
+  if (option.kind !== "Attribute") return false;
+  const said = defaultOf(option, file, project);
+  const off = denied ? said === true || said === 1 : said === false || said === 0;
+  return off && !isSetAnew(option.attr, file);
+}
+
+/** `args.set_grads_to_none = True` by the program itself. */
+function isSetAnew(option: string, file: PythonFile): boolean {
+  return file
+    .all("Assign")
+    .some(({ targets }) => targets.some((one) => one.kind === "Attribute" && one.attr === option));
+}
 
 /** `for p in model.parameters(): p.grad.zero_()`, on every step. */
 function* byHand(facts: Facts): Generator<Finding> {

@@ -5,6 +5,7 @@ import type { Call, ClassDef, Expr, FunctionDef, If, Name } from "../../python/t
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
+import { holdsUnseen, takenOutOf } from "../facts/unseen-parameters.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -63,8 +64,9 @@ export const rule: Rule = {
       if (hot)
         yield {
           at: call,
-          message:
-            "The module moves its own parameter in every forward: free when it is there already, a copy each time when it is not; move the module once",
+          message: isLeftBehind(call.func.value, facts)
+            ? "The parameter lies where the module does not see it, so that it stays behind when the module is moved, and every forward copies it; keep it in `nn.ParameterList` or `nn.ParameterDict`"
+            : "The module moves its own parameter in every forward: free when it is there already, a copy each time when it is not; move the module once",
         };
     }
   },
@@ -544,7 +546,10 @@ function isOwn(expr: Expr, facts: Facts, depth = 0): boolean {
   }
   if (!one?.value) return false;
   // `for block in self.blocks: block.to(x.device)`
-  if (one.how === "iterate") return isParameterOrModule(handedOut(one.value), facts);
+  if (one.how === "iterate") {
+    const from = takenOutOf(one);
+    return from !== null && isParameterOrModule(from === one.value ? handedOut(from) : from, facts);
+  }
   // `head = self.heads[task]`
   if (depth === 0)
     return (
@@ -562,6 +567,13 @@ function handedOut(expr: Expr): Expr {
   return func.kind === "Attribute" ? func.value : (expr.args[0]?.value ?? expr);
 }
 
+/** One of a plain list or dict, which does not move with the module. */
+function isLeftBehind(moved: Expr, { file }: Facts): boolean {
+  const [one] = moved.kind === "Name" ? file.scopes.reaching(moved) : [];
+  const from = one ? takenOutOf(one) : moved;
+  return from !== null && holdsUnseen(from === one?.value || !one ? handedOut(from) : from, file);
+}
+
 /** Written as `nn.Parameter(…)` or a layer: it moves with the module. */
 function isParameterOrModule(expr: Expr, facts: Facts): boolean {
   const own = selfAttribute(expr);
@@ -569,6 +581,7 @@ function isParameterOrModule(expr: Expr, facts: Facts): boolean {
   const writes = cls ? (attributesOf(cls, facts.file).get(own!)?.writes ?? []) : [];
   return (
     isOnlyMadeBy(expr, facts.file, (made) => moves(made, facts)) ||
+    holdsUnseen(expr, facts.file) ||
     // `nn.Parameter(torch.tensor(temp)) if learnable`, and otherwise the number itself.
     (writes.some(({ value }) => value?.kind === "Call" && moves(value, facts)) &&
       writes.every(({ value }) => value?.kind === "Name" || (value?.kind === "Call" && moves(value, facts))))
