@@ -3,6 +3,7 @@ import { ancestors, contains, functionOf, lastWord, statementOf, walk } from "..
 import type { Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
 import { MEASURES } from "../facts/evaluation-calls.ts";
+import { isEngineStep } from "../facts/engine-hooks.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedOver, looksAfterSteps } from "../facts/eval-blocks.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
@@ -160,7 +161,7 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
     const again = /^_*(?:val|valid|validate|validation|test|eval|evaluate)(?:_|$)/.test(fn.name);
     const single =
       loopsAround(call).length === 0 && !inComprehension(call) && !(around && isCalledAgain(fn, facts));
-    if (single && !(again && facts.functionFacts(call).repeated)) continue;
+    if (single && !(again && facts.functionFacts(call).repeated) && !isEngineStep(fn, facts)) continue;
     if (unrecorded(call, facts) && !isCalledRecording(fn, call, facts)) continue;
     // Frozen, it records nothing of what only data goes into.
     if (facts.networks.isFrozenByFlags(net)) continue;

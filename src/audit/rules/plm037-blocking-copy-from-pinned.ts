@@ -1,4 +1,5 @@
 import { keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { blockOf, classOf, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
@@ -8,7 +9,7 @@ import { iteratedText, loadersOf, mayPin, pinsBatches } from "../facts/loaders.t
 import { isNetwork } from "../facts/networks.ts";
 import { hasOwnBoxes } from "../facts/project-words.ts";
 import { nextOf } from "../facts/next-batches.ts";
-import { callsOf } from "../facts/returns.ts";
+import { callsOf, returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import { mayOverlap, overlapFlag, paramBehind } from "../facts/transfers.ts";
@@ -307,7 +308,10 @@ function batchSource(expr: Expr, facts: Facts, depth = 0): Expr | null {
     // `images, labels = batch[0], batch[1]`
     if (one.how === "unpack" && one.value.kind === "Tuple" && one.index !== null)
       return one.value.items[one.index] ? again(one.value.items[one.index]!) : null;
-    if (one.how === "assign" || one.how === "unpack") return again(one.value);
+    if (one.how === "assign" || one.how === "unpack") {
+      const given = one.value.kind === "Call" ? handedThrough(one.value, one.index, facts.file) : null;
+      return again(given ?? one.value);
+    }
     if (one.how !== "iterate") return null;
     // `for name, part in batch.items():`, but not `for loader in loaders:`
     if (one.value.parent?.kind === "For")
@@ -322,6 +326,26 @@ function batchSource(expr: Expr, facts: Facts, depth = 0): Expr | null {
   });
   // Moved already, it is no longer the loader's.
   return sources.find((one) => one !== null) ?? null;
+}
+
+/**
+ * `batch` of `x, y = self.split(batch)`, where a function of this file does no more than take the parts out: what each of its
+ * returns has at that place, or all of it, is of the same parameter, and it sends nothing itself.
+ */
+function handedThrough(call: Call, index: number | null, file: PythonFile): Expr | null {
+  const fn = file.functionNamed(callTarget(call, file));
+  const returned = fn ? (file.once(returnsByName).get(file.qualified(fn)) ?? []) : [];
+  if (!fn || file.callsNamed("to", "cuda").some((one) => functionOf(one) === fn)) return null;
+  const [first, ...others] = returned
+    .flatMap((value) => {
+      const parts = value.kind === "Tuple" ? value.items : [value];
+      return index === null ? parts : [value.kind === "Tuple" ? (parts[index] ?? value) : value];
+    })
+    .map((part) => paramBehind(part, fn, file));
+  if (!first || others.some((one) => one !== first)) return null;
+  const shift = fn.parent?.kind === "ClassDef" && fn.params[0]?.name === "self" ? 1 : 0;
+  const at = fn.params.findIndex(({ name }) => name === first) - shift;
+  return keyword(call, first)?.value ?? positional(call, at);
 }
 
 /** What a dict, a list or a tuple is written down with. */

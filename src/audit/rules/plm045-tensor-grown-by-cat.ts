@@ -1,4 +1,4 @@
-import { positional } from "../../python/file.ts";
+import { argument, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, Expr, If, Name, Node, NodeOf } from "../../python/tree.ts";
@@ -126,7 +126,8 @@ function* grown(facts: Facts): Generator<Finding> {
           functionOf(name) === fn &&
           !file.scopes.binds(name) &&
           !isNoneTest(name) &&
-          !isLast(name, file),
+          !isLast(name, file) &&
+          !isPartOfTurn(name, value, loop, file),
       );
     // `if step % 100 == 0: print(history.mean())` needs it now and then only.
     if (reads.some((name) => facts.frequency(name, loop) !== "throttled")) continue;
@@ -282,6 +283,33 @@ function isLast({ parent }: Node, file: PythonFile): boolean {
   if (parent?.kind === "Arg" && parent.parent?.kind === "Call")
     return file.dotted(parent.parent.func) === "builtins.len";
   return parent?.kind === "Subscript" && /^(?::, *)?(?:-1:?|0)$/.test(file.textOf(parent.index).trim());
+}
+
+/**
+ * `outputs[:, t - 1]` of a loop that counts `t`, where the second axis is the one that grows: the part that one turn has added,
+ * which a list has at hand as well.
+ */
+function isPartOfTurn({ parent }: Node, cat: Call, loop: Loop, file: PythonFile): boolean {
+  if (parent?.kind !== "Subscript") return false;
+  const axis = argument(cat, "dim", 1);
+  const at = axis === null ? 0 : axis.kind === "Num" ? Number(axis.text) : -1;
+  const picked = parent.index.kind === "Tuple" ? parent.index.items : [parent.index];
+  const one = picked[at];
+  const counter =
+    one?.kind === "Binary" && /^[+-]$/.test(one.op) && one.right.kind === "Num" ? one.left : one;
+  return (
+    counter?.kind === "Name" &&
+    loop.kind === "For" &&
+    loop.iter.kind === "Call" &&
+    /^builtins\.(?:range|enumerate)$/.test(file.dotted(loop.iter.func) ?? "") &&
+    isCounter(counter, loop, file)
+  );
+}
+
+/** `t` of `for t in range(n)` and of `for t, part in enumerate(parts)`. */
+function isCounter(name: Name, loop: NodeOf<"For">, file: PythonFile): boolean {
+  const counted = loop.target.kind === "Tuple" ? loop.target.items[0] : loop.target;
+  return counted?.kind === "Name" && counted.id === name.id && isBoundBy(loop, name, file);
 }
 
 /** `for part in torch.chunk(x, n)` */
