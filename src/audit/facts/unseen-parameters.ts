@@ -71,3 +71,19 @@ export function takenOutOf({ how, index, value }: Definition): Expr | null {
   const isZipped = value?.kind === "Call" && how === "iterate" && lastWord(value.func) === "zip";
   return isZipped && index !== null ? (value.args[index]?.value ?? null) : value;
 }
+
+/** `self.blocks` of `enumerate(self.blocks)`, `self.heads.values()` and `self.heads[task]`; of `(self.down, self.up)` the first. */
+export function handedOut(expr: Expr): Expr {
+  if (expr.kind === "Subscript") return expr.value;
+  if (expr.kind === "Tuple" || expr.kind === "List") return expr.items[0] ?? expr;
+  if (expr.kind !== "Call") return expr;
+  const { func } = expr;
+  return func.kind === "Attribute" ? func.value : (expr.args[0]?.value ?? expr);
+}
+
+/** One of a plain list or dict, which does not move with the module. */
+export function isLeftBehind(moved: Expr, file: PythonFile): boolean {
+  const [one] = moved.kind === "Name" ? file.scopes.reaching(moved) : [];
+  const from = one ? takenOutOf(one) : moved;
+  return from !== null && holdsUnseen(from === one?.value || !one ? handedOut(from) : from, file);
+}

@@ -5,7 +5,7 @@ import type { Call, ClassDef, Expr, FunctionDef, If, Name } from "../../python/t
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
-import { holdsUnseen, takenOutOf } from "../facts/unseen-parameters.ts";
+import { handedOut, holdsUnseen, isLeftBehind, takenOutOf } from "../facts/unseen-parameters.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -64,7 +64,7 @@ export const rule: Rule = {
       if (hot)
         yield {
           at: call,
-          message: isLeftBehind(call.func.value, facts)
+          message: isLeftBehind(call.func.value, facts.file)
             ? "The parameter lies where the module does not see it, so that it stays behind when the module is moved, and every forward copies it; keep it in `nn.ParameterList` or `nn.ParameterDict`"
             : "The module moves its own parameter in every forward: free when it is there already, a copy each time when it is not; move the module once",
         };
@@ -556,22 +556,6 @@ function isOwn(expr: Expr, facts: Facts, depth = 0): boolean {
       one.how === "assign" && one.value.kind !== "Call" && isParameterOrModule(handedOut(one.value), facts)
     );
   return one.how === "assign" && isOwn(one.value, facts, depth + 1);
-}
-
-/** `self.blocks` of `enumerate(self.blocks)`, `self.heads.values()` and `self.heads[task]`; of `(self.down, self.up)` the first. */
-function handedOut(expr: Expr): Expr {
-  if (expr.kind === "Subscript") return expr.value;
-  if (expr.kind === "Tuple" || expr.kind === "List") return expr.items[0] ?? expr;
-  if (expr.kind !== "Call") return expr;
-  const { func } = expr;
-  return func.kind === "Attribute" ? func.value : (expr.args[0]?.value ?? expr);
-}
-
-/** One of a plain list or dict, which does not move with the module. */
-function isLeftBehind(moved: Expr, { file }: Facts): boolean {
-  const [one] = moved.kind === "Name" ? file.scopes.reaching(moved) : [];
-  const from = one ? takenOutOf(one) : moved;
-  return from !== null && holdsUnseen(from === one?.value || !one ? handedOut(from) : from, file);
 }
 
 /** Written as `nn.Parameter(…)` or a layer: it moves with the module. */
