@@ -12,7 +12,7 @@ export class Differentiated {
   readonly definitions = new Set<Definition>();
   /** What holds a differentiated loss beside others: `losses` of `losses["loss"].mean()`. */
   readonly holders = new Set<Definition>();
-  /** `output["loss"]` as it is written, after where its function starts. */
+  /** `output["loss"]` and `losses.total` as they are written, after where their function starts. */
   readonly items = new Set<string>();
   /** Attributes of classes, by where the class starts. */
   readonly attributes = new Set<string>();
@@ -31,10 +31,19 @@ export class Differentiated {
       const own = selfAttribute(loss);
       if (own !== null) this.attributes.add(`${classOf(loss)!.start}.${own}`);
       if (loss.kind === "Subscript" && loss.index.kind === "Str") this.items.add(itemKey(loss, this.#file));
+      if (loss.kind === "Attribute" && own === null && !this.#isPutAnew(loss))
+        this.items.add(itemKey(loss, this.#file));
     }
     for (const loss of losses) this.#trace(loss);
     this.#traceHandedIn();
     for (const loss of returnedLosses(this.#file, role)) this.#trace(loss);
+  }
+
+  /** `losses.total = losses.total.item()`: what is read behind that is no tensor. */
+  #isPutAnew(loss: Attribute): boolean {
+    return this.#file
+      .assignsTo(loss.attr)
+      .some((anew) => anew.start > loss.end && functionOf(anew) === functionOf(loss));
   }
 
   /** `backward(total_loss, scaler)`: what a function of this file is given and differentiates. */
@@ -86,7 +95,7 @@ export class Differentiated {
   }
 }
 
-export function itemKey(item: Subscript, file: PythonFile): string {
+export function itemKey(item: Subscript | Attribute, file: PythonFile): string {
   return `${functionOf(item)?.start ?? -1} ${file.textOf(item)}`;
 }
 

@@ -1,6 +1,8 @@
 import { functionOf } from "../../python/nodes.ts";
 import type { Expr, Name, Node } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
+import { paramGiven } from "./returns.ts";
+import { usesOf } from "./tensor-use.ts";
 import { sendsBatch } from "./transfers.ts";
 
 /** `views = [torch.cat(large), torch.cat(small)]`, and then `[view.to(device) for view in views]` or `views[0].to(device)`; or of a dict, by its items. */
@@ -71,4 +73,30 @@ export function isSentByKey(
         moves(one) &&
         functionOf(one) === fn,
     );
+}
+
+/** `cc(joined)`, and `self.learn(joined)` whose `joined.to(device)` or `cc(joined)` it is: functions of the tree send what they are given. */
+export function isSentByCallee(
+  use: Expr,
+  moves: (expr: Expr) => boolean,
+  facts: Facts,
+  depth = 0,
+): boolean {
+  const arg = use.parent?.kind === "Arg" && use.parent.star === 0 ? use.parent : null;
+  const call = arg?.parent;
+  if (!arg || call?.kind !== "Call" || depth > 2) return false;
+  const callee = facts.callee(call);
+  if (callee?.copies) {
+    const shift = callee.params[0] === "self" ? 1 : 0;
+    const param = arg.name ?? callee.params[call.args.indexOf(arg) + shift];
+    if (param !== undefined && callee.copies.includes(param)) return true;
+  }
+  const param = paramGiven(call, arg, facts.file);
+  const given = param && facts.file.scopes.definitionAt(param);
+  return (
+    given !== null &&
+    usesOf(given, facts.file).some(
+      (one) => moves(one) || isSentAmong(one, facts) || isSentByCallee(one, moves, facts, depth + 1),
+    )
+  );
 }

@@ -515,7 +515,9 @@ export function instanceType(expr: Expr, file: PythonFile, depth = 0): string | 
   const attribute = selfAttribute(expr);
   const cls = attribute === null ? null : enclosingClass(expr);
   const value = cls && attributesOf(cls, file).get(attribute!)?.writes[0]?.value;
-  return value?.kind === "Call" ? madeBy(value, file) : null;
+  if (value?.kind === "Call") return madeBy(value, file);
+  // `self.judge = judge` of `def __init__(self, judge: Judge)`
+  return value?.kind === "Name" && depth < 2 ? instanceType(value, file, depth + 1) : null;
 }
 
 function isNamed(expr: Expr, name: string): boolean {

@@ -88,3 +88,21 @@ export function mayBeNumber(expr: Expr, facts: Facts): boolean {
     })
   );
 }
+
+/**
+ * `values * mask`, `values *= mask`, where the values are on the device: what has dimensions, as the caller knows, can only be
+ * computed with them there.
+ */
+export function isBesideDevice(name: Name, facts: Facts): boolean {
+  const [one, ...more] = facts.file.scopes.reaching(name);
+  if (!one || more.length > 0 || !facts.accelerator) return false;
+  return usesOf(one, facts.file).some((use) => {
+    const { parent } = use;
+    if (parent?.kind === "AugAssign")
+      return parent.value === use && ARITHMETIC.test(parent.op) && facts.onAccelerator(parent.target);
+    if (parent?.kind !== "Binary" || !ARITHMETIC.test(parent.op)) return false;
+    return facts.onAccelerator(parent.left === use ? parent.right : parent.left);
+  });
+}
+
+const ARITHMETIC = /^[-+*/]$/;

@@ -1,6 +1,6 @@
 import { argument, importsFrom, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
+import { classOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { handedIn } from "./handed-in.ts";
 import { feedsGradients, wrapsInAdapters } from "./checkpointing.ts";
@@ -16,6 +16,8 @@ export interface Trained {
   readonly states?: true | undefined;
   /** It says what the model computes in. */
   readonly typed?: true | undefined;
+  /** Its own path, where the arguments of its Trainer are read from a file of settings or the command line. */
+  readonly asks?: string | undefined;
 }
 
 const LIBRARIES = /^(?:transformers|trl)\b/;
@@ -40,7 +42,25 @@ export function trainedModels(file: PythonFile): Trained | undefined {
     names: [...names],
     states: file.says(STATES) || undefined,
     typed: file.says(MADE_HALF) || undefined,
+    asks: readsArguments(file) ? file.path : undefined,
   };
+}
+
+/** Of transformers, of trl, and those that projects derive from them. */
+const PARSERS = /(?:^[A-Z]\w*ArgumentParser|^TrlParser)$/;
+/** `TrainingArguments`, `Seq2SeqTrainingArguments`, and those of trl. */
+const ARGUMENTS = /TrainingArguments$|^(?:SFT|DPO|GRPO|PPO|KTO|ORPO|CPO|Reward)Config$/;
+
+/** `HfArgumentParser((ModelArguments, TrainingArguments))`, `TrainingArguments(**settings)` */
+export function readsArguments(file: PythonFile): boolean {
+  return (
+    file.calls.matching(PARSERS).some(({ args }) =>
+      args.some(({ value }) => {
+        const classes = value.kind === "Tuple" || value.kind === "List" ? value.items : [value];
+        return classes.some((one) => ARGUMENTS.test(lastWord(one)));
+      }),
+    ) || file.calls.matching(ARGUMENTS).some(({ args }) => args.some(({ star }) => star === 2))
+  );
 }
 
 /** Or of a class of this file that derives from one: what others do with the outputs is not seen here. */
@@ -112,7 +132,11 @@ export function trainedElsewhere(
     const from = one!.names.flatMap((name) => names.moduleOf(names.resolve(name, functions) ?? name) ?? []);
     for (const home of from) {
       const known = trained.get(home);
-      trained.set(home, { states: known?.states ?? one!.states, typed: known?.typed ?? one!.typed });
+      trained.set(home, {
+        states: known?.states ?? one!.states,
+        typed: known?.typed ?? one!.typed,
+        asks: known?.asks ?? one!.asks,
+      });
     }
     const said = new Set(from.map((home) => adapters.get(home)));
     if (said.has("made") && !said.has("fed")) adapted.add(module);

@@ -592,6 +592,10 @@ export class Values {
       return UNKNOWN;
     if (value.what === "output")
       return expr.attr === "loss" || expr.attr === "logits" ? { ...value, what: "tensor" } : value;
+    // `losses.total`, where `losses.total.backward()` is said of it.
+    const { items } = this.#behindLosses;
+    if (items.size > 0 && items.has(itemKey(expr, this.#file)))
+      return { what: "tensor", device: "network", graph: "yes" };
     return value.what === "module" && isModuleDict(expr.value, this.#file) ? MODULE : UNKNOWN;
   }
 

@@ -6,6 +6,7 @@ import { checkpointingSwitches } from "../facts/checkpointing.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { last } from "../facts/torch-names.ts";
+import { readsArguments } from "../facts/trained-elsewhere.ts";
 import { turnsCheckpointingOn } from "../config.ts";
 import { isOtherBranch } from "../facts/guards.ts";
 import type { Attribute, Call, Expr, Node } from "../../python/tree.ts";
@@ -20,11 +21,6 @@ const APPLIES = /^apply_\w*checkpointing(?:_wrapper)?$/;
 
 /** `training_args.gradient_checkpointing = True` */
 const SWITCHED = /\.gradient_checkpointing\s*=\s*True\b/;
-
-/** Of transformers, of trl, and those that projects derive from them. */
-const PARSERS = /(?:^[A-Z]\w*ArgumentParser|^TrlParser)$/;
-/** `TrainingArguments`, `Seq2SeqTrainingArguments`, and those of trl. */
-const ARGUMENTS = /TrainingArguments$|^(?:SFT|DPO|GRPO|PPO|KTO|ORPO|CPO|Reward)Config$/;
 
 export const rule: Rule = {
   meta: {
@@ -195,10 +191,13 @@ function isCheckpointedElsewhere({ file, project }: Facts): boolean {
 
 /**
  * A file of settings beside it says `gradient_checkpointing: true`, and the arguments of its Trainer are read from such files:
- * `HfArgumentParser((ModelArguments, TrainingArguments))`, `TrainingArguments(**settings)`.
+ * `HfArgumentParser((ModelArguments, TrainingArguments))`, `TrainingArguments(**settings)`; or those of a file that trains what is
+ * loaded here.
  */
 function isCheckpointedBySettings({ file, project }: Facts): boolean {
-  return project.checkpointedBy.some((path) => isBeside(path, file.path)) && readsArguments(file);
+  if (project.checkpointedBy.length === 0) return false;
+  const script = readsArguments(file) ? file.path : project.trained.get(file.module)?.asks;
+  return script !== undefined && project.checkpointedBy.some((path) => isBeside(path, script));
 }
 
 /** In the same folder or below it, or in a folder for settings next to it: `recipes/small/config.yaml` of `scripts/run.py`. */
@@ -214,17 +213,6 @@ function isBeside(settings: string, script: string): boolean {
 /** With the slash behind it; "" of a file that is in none. */
 function folderOf(path: string): string {
   return path.slice(0, Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
-}
-
-function readsArguments(file: PythonFile): boolean {
-  return (
-    file.calls.matching(PARSERS).some(({ args }) =>
-      args.some(({ value }) => {
-        const classes = value.kind === "Tuple" || value.kind === "List" ? value.items : [value];
-        return classes.some((one) => ARGUMENTS.test(lastWord(one)));
-      }),
-    ) || file.calls.matching(ARGUMENTS).some(({ args }) => args.some(({ star }) => star === 2))
-  );
 }
 
 function finding(value: Expr): Finding {

@@ -9,7 +9,7 @@ import { isGivenToNetwork } from "../facts/given-entries.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callsOf } from "../facts/returns.ts";
 import { everyRoundOf } from "../facts/rounds.ts";
-import { isUsedAsTensor, mayBeNumber } from "../facts/tensor-use.ts";
+import { isBesideDevice, isUsedAsTensor, mayBeNumber } from "../facts/tensor-use.ts";
 import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Edit, Finding, Rule } from "../rule.ts";
@@ -418,23 +418,25 @@ function reduced(at: Expr, facts: Facts): Expr | null {
   if (at.kind === "Binary") return isSingle(at.left, facts, 0) ? at.left : at.right;
   if (at.kind !== "Call" || at.func.kind !== "Attribute") return null;
   if (!/^(?:sum|max|min|amax|amin|long|int|detach|clamp|clip)$/.test(at.func.attr)) return null;
-  const name = facts.file.dotted(at.func);
-  return name === null ? at.func.value : name.startsWith("torch.") ? (at.args[0]?.value ?? null) : null;
+  return reducedBy(at, at.func, facts);
 }
 
 /**
  * `(ids != pad).sum()` in a forward: nothing but a tensor has such a sum, and a forward runs where the network is;
- * `batch["attention_mask"].sum(-1).max()` beside the network that is given it.
+ * `batch["attention_mask"].sum(-1).max()` beside the network that is given it; `mask.sum(1).max()` beside `values * mask`.
  */
 function isMasked(expr: Expr, facts: Facts): boolean {
   let at: Expr | null = expr;
+  let isReduced = false;
   for (let depth = 0; at && depth < 8; depth++) {
     if (at.kind === "Compare")
       return (
         facts.accelerator && /\bforward\b/.test(facts.hot(expr)?.why ?? "") && !/^is|in$/.test(at.ops[0]!)
       );
     if (at.kind === "Subscript" && at.index.kind === "Str")
-      return (at.index.value ?? "").endsWith("attention_mask") && isGivenToNetwork(at, facts);
+      return /(?:^|[^a-z])mask$/i.test(at.index.value ?? "") && isGivenToNetwork(at, facts);
+    if (at.kind === "Name" && isReduced && isBesideDevice(at, facts)) return true;
+    isReduced ||= at.kind === "Call";
     at =
       at.kind === "Name"
         ? facts.file.scopes.onlyValue(at)
@@ -442,12 +444,17 @@ function isMasked(expr: Expr, facts: Facts): boolean {
           ? at.left
           : at.kind === "Call" &&
               at.func.kind === "Attribute" &&
-              facts.file.dotted(at.func) === null &&
               /^(?:sum|max|min|amax|amin|count_nonzero|long|int|clamp|clip)$/.test(at.func.attr)
-            ? at.func.value
+            ? reducedBy(at, at.func, facts)
             : null;
   }
   return false;
+}
+
+/** `lengths` of `lengths.max()` and of `torch.max(lengths)`. */
+function reducedBy(call: Call, func: Attribute, { file }: Facts): Expr | null {
+  const name = file.dotted(func);
+  return name === null ? func.value : name.startsWith("torch.") ? positional(call, 0) : null;
 }
 
 /** A name that is a list or dict somewhere: asked without following the flow, of every subscript. */

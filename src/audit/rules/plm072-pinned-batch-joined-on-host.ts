@@ -8,7 +8,7 @@ import type { Facts } from "../facts/facts.ts";
 import { loadersOf, pinsBatches, pinsForDevice } from "../facts/loaders.ts";
 import { nextOf } from "../facts/next-batches.ts";
 import type { ProjectFacts } from "../facts/project.ts";
-import { isSentAmong, isSentByKey, isSentOneByOne, isSentWhole } from "../facts/sent-later.ts";
+import { isSentAmong, isSentByCallee, isSentByKey, isSentOneByOne, isSentWhole } from "../facts/sent-later.ts";
 import { METHODS } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -322,7 +322,9 @@ function isMoved(call: Call, facts: Facts, index: number | null = null): boolean
     last.parent.parent.func === last.parent
   )
     last = last.parent.parent;
-  if (moves(last) || isSentAmong(last, facts)) return true;
+  const sent = (one: Expr): boolean =>
+    moves(one) || isSentAmong(one, facts) || isSentByCallee(one, moves, facts);
+  if (sent(last)) return true;
   // `x, y = torch.cat(…), torch.cat(…)`
   const several = last.parent?.kind === "Tuple" ? last.parent : null;
   const statement = several ? several.parent : last.parent;
@@ -336,7 +338,7 @@ function isMoved(call: Call, facts: Facts, index: number | null = null): boolean
       isSentWhole(target.value, statement!, facts) || isSentByKey(target.value, statement!, moves, facts)
     );
   const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
-  return made !== null && facts.file.scopes.uses(made).some((use) => moves(use) || isSentAmong(use, facts));
+  return made !== null && facts.file.scopes.uses(made).some(sent);
 }
 
 /** What a function or method of torch's computes from. */
@@ -472,7 +474,7 @@ function isTaken(call: Call, facts: Facts): boolean {
   const goesOver = (value: Expr | null): boolean => {
     // `self.batches = make_loader(args)` of another file, which hands out an iterator.
     if (value?.kind === "Call" && facts.callee(value)?.pins === true) return true;
-    const over = value?.kind === "Call" && begins(value, file) ? positional(value, 0) : null;
+    const over = value?.kind === "Call" && begins(value, facts) ? positional(value, 0) : null;
     return over !== null && over !== undefined && arePinned(over, facts);
   };
   if (it.kind !== "Name") return isKeptFrom(it, goesOver, file);
@@ -490,17 +492,18 @@ function isKeptFrom(expr: Expr, holds: (made: Expr) => boolean, file: PythonFile
   return made.length > 0 && made.every(({ value }) => value !== null && holds(value));
 }
 
-/** `iter(loader)`, or a generator of this file that goes through it again and again. */
-function begins({ func }: Call, file: PythonFile): boolean {
-  const name = file.dotted(func) ?? "";
-  return (
-    /^(?:builtins\.iter|itertools\.cycle)$/.test(name) ||
-    (/(?:^|\.|_)(?:cycle|infinite|endless|repeat|inf)\w*$/.test(name) &&
-      file.all("Yield").some((one) => {
-        const fn = functionOf(one);
-        return fn?.kind === "FunctionDef" && file.qualified(fn) === name;
-      }))
-  );
+/** `iter(loader)`, or a generator of this file, or of another one of the tree, that goes through it again and again. */
+function begins(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const name = file.dotted(call.func) ?? "";
+  if (/^(?:builtins\.iter|itertools\.cycle)$/.test(name)) return true;
+  if (!/(?:^|\.|_)(?:cycle|infinite|endless|repeat|inf)(?!\w*(?:device|cuda|gpu))\w*$/.test(name)) return false;
+  const fn = file.functionNamed(name);
+  // What another file's sends to the device has come off the host.
+  const callee = fn ? null : facts.callee(call);
+  return fn
+    ? file.all("Yield").some((one) => functionOf(one) === fn)
+    : callee !== null && callee.copies === null;
 }
 
 /** One is enough: that one's batches are pinned in vain. */
