@@ -297,12 +297,58 @@ function isHelper(call: Call, facts: Facts): boolean {
   const fn = facts.file.functionNamed(name);
   // `tools.encode_prompts(text_encoder, words)`, of another file: by its name.
   const runs = fn ? says || onlyRuns(fn) : says && facts.callee(call) !== null;
+  if (!runs) return false;
+  const networks = call.args.flatMap(({ value }) => {
+    const several = severalFrozen(value, facts);
+    return several.length > 0 ? [several] : [];
+  });
+  if (networks.length === 0 || networks.length === call.args.length) return false;
   const withoutGradients =
     facts.gradMode(call) === "off" ||
-    (fn !== undefined && runsWithoutGradients(fn, facts.file) && !drawsSomething(fn));
-  if (!runs || !withoutGradients) return false;
-  const networks = call.args.filter(({ value }) => value.kind === "Name" && facts.networks.isFrozen(value));
-  return networks.length > 0 && networks.length < call.args.length;
+    (fn !== undefined && runsWithoutGradients(fn, facts.file) && !drawsSomething(fn)) ||
+    // Nothing is recorded of what needs no gradient, by networks whose parameters need none.
+    (networks.flat().every((one) => facts.networks.isFrozenByFlags(one)) &&
+      call.args.every(({ value }) => severalFrozen(value, facts).length > 0 || isOfWords(value, facts.file)));
+  return withoutGradients;
+}
+
+/** A network that does not learn, or each of several: `[text_encoder_one, text_encoder_two]`, also under a name. */
+function severalFrozen(expr: Expr, facts: Facts): readonly Expr[] {
+  const isFrozen = (one: Expr): boolean => one.kind === "Name" && facts.networks.isFrozen(one);
+  if (isFrozen(expr)) return [expr];
+  const listed = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : expr;
+  const items = listed?.kind === "List" || listed?.kind === "Tuple" ? listed.items : [];
+  return items.every(isFrozen) ? items : [];
+}
+
+/** What a tokenizer makes of words that are written down, or one of several such: integers, which nothing can learn. */
+function isOfWords(expr: Expr, file: PythonFile, depth = 0): boolean {
+  if (depth > 4) return false;
+  const again = (one: Expr): boolean => isOfWords(one, file, depth + 1);
+  switch (expr.kind) {
+    case "Str":
+    case "Num":
+    case "Const":
+      return true;
+    case "List":
+    case "Tuple":
+      return expr.items.length > 0 && expr.items.every(again);
+    case "Name": {
+      if (/tokenizers?(?:_\w+)?$/.test(expr.id)) return true;
+      const made = file.scopes.onlyValue(expr);
+      return made !== null && again(made);
+    }
+    case "Attribute":
+      return /^(?:input_ids|attention_mask|data)$/.test(expr.attr) ? again(expr.value) : expr.attr === "device";
+    case "Subscript":
+      return again(expr.value);
+    case "Call":
+      return expr.func.kind === "Attribute" && /^(?:to|cuda|repeat|expand)$/.test(expr.func.attr)
+        ? again(expr.func.value)
+        : /tokenize/i.test(lastWord(expr.func));
+    default:
+      return false;
+  }
 }
 
 /** `self.score(self.reference, probe)`: a method that runs the frozen network it is given. */
