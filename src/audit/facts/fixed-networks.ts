@@ -339,7 +339,9 @@ function isOfWords(expr: Expr, file: PythonFile, depth = 0): boolean {
       return made !== null && again(made);
     }
     case "Attribute":
-      return /^(?:input_ids|attention_mask|data)$/.test(expr.attr) ? again(expr.value) : expr.attr === "device";
+      return /^(?:input_ids|attention_mask|data)$/.test(expr.attr)
+        ? again(expr.value)
+        : expr.attr === "device";
     case "Subscript":
       return again(expr.value);
     case "Call":

@@ -1,11 +1,12 @@
 import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
+import { functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Arg, Attribute, Call, Expr, Name, Subscript } from "../../python/tree.ts";
 import { isOnlyMadeBy, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { callTarget } from "./summary.ts";
-import { FUNCTIONS, last } from "./torch-names.ts";
+import { FUNCTIONS, METHODS, last } from "./torch-names.ts";
 import { isUsedUp } from "./used-up.ts";
 
 /** These return views, or may return their argument itself. */
@@ -53,6 +54,29 @@ function isChangedUnder(name: Name, facts: Facts, depth = 0): boolean {
     const other = renamed(read);
     return other === null || isChangedUnder(other, facts, depth + 1);
   });
+}
+
+/** `before = x.clone()`, also `x.clone().detach()`, in a function that never reads the name. */
+export function isUnread(call: Call, file: PythonFile): boolean {
+  let made: Call = call;
+  while (
+    made.parent?.kind === "Attribute" &&
+    made.parent.parent?.kind === "Call" &&
+    METHODS.has(made.parent.attr) &&
+    !made.parent.attr.endsWith("_")
+  )
+    made = made.parent.parent;
+  if (made.parent?.kind === "ExprStmt") return made === call;
+  const name = renamed(made);
+  const fn = name && functionOf(call);
+  const kept = fn?.kind === "FunctionDef" ? file.scopes.definitionAt(name!) : null;
+  return (
+    kept !== null &&
+    file.scopes.uses(kept).length === 0 &&
+    !isAddedTo(kept, name!, file) &&
+    // `global before`, and what reads names by their text.
+    !/\b(?:global|nonlocal|locals|vars|eval|exec)\b/.test(file.codeOf(fn!))
+  );
 }
 
 /** `copy /= 2` writes in place. */

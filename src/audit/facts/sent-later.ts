@@ -76,12 +76,7 @@ export function isSentByKey(
 }
 
 /** `cc(joined)`, and `self.learn(joined)` whose `joined.to(device)` or `cc(joined)` it is: functions of the tree send what they are given. */
-export function isSentByCallee(
-  use: Expr,
-  moves: (expr: Expr) => boolean,
-  facts: Facts,
-  depth = 0,
-): boolean {
+export function isSentByCallee(use: Expr, moves: (expr: Expr) => boolean, facts: Facts, depth = 0): boolean {
   const arg = use.parent?.kind === "Arg" && use.parent.star === 0 ? use.parent : null;
   const call = arg?.parent;
   if (!arg || call?.kind !== "Call" || depth > 2) return false;

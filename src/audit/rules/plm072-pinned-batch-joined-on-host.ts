@@ -8,7 +8,13 @@ import type { Facts } from "../facts/facts.ts";
 import { loadersOf, pinsBatches, pinsForDevice } from "../facts/loaders.ts";
 import { nextOf } from "../facts/next-batches.ts";
 import type { ProjectFacts } from "../facts/project.ts";
-import { isSentAmong, isSentByCallee, isSentByKey, isSentOneByOne, isSentWhole } from "../facts/sent-later.ts";
+import {
+  isSentAmong,
+  isSentByCallee,
+  isSentByKey,
+  isSentOneByOne,
+  isSentWhole,
+} from "../facts/sent-later.ts";
 import { METHODS } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -497,7 +503,8 @@ function begins(call: Call, facts: Facts): boolean {
   const { file } = facts;
   const name = file.dotted(call.func) ?? "";
   if (/^(?:builtins\.iter|itertools\.cycle)$/.test(name)) return true;
-  if (!/(?:^|\.|_)(?:cycle|infinite|endless|repeat|inf)(?!\w*(?:device|cuda|gpu))\w*$/.test(name)) return false;
+  if (!/(?:^|\.|_)(?:cycle|infinite|endless|repeat|inf)(?!\w*(?:device|cuda|gpu))\w*$/.test(name))
+    return false;
   const fn = file.functionNamed(name);
   // What another file's sends to the device has come off the host.
   const callee = fn ? null : facts.callee(call);

@@ -9,7 +9,7 @@ import { isNetwork, networkCall } from "../facts/networks.ts";
 import { callsOf, returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import type { Finding, Rule } from "../rule.ts";
-import { COMPUTING, isChangedLater, isFresh, isOneOf } from "../facts/fresh-results.ts";
+import { COMPUTING, isChangedLater, isFresh, isOneOf, isUnread } from "../facts/fresh-results.ts";
 import { isOneOfUnrecorded } from "../facts/unrecorded-results.ts";
 
 export const rule: Rule = {
@@ -54,7 +54,8 @@ export const rule: Rule = {
             isUnwrittenInput(value, facts)) &&
             !isChangedLater(call, facts)));
       const run = attr === "clone" && !fresh && !unread && isOnlyRun(call, value, facts);
-      if (!written && !fresh && !unread && !run) continue;
+      const forNobody = attr === "clone" && !fresh && !unread && !run && isUnread(call, facts.file);
+      if (!written && !fresh && !unread && !run && !forNobody) continue;
       if (facts.file.once(capturesGraphs)) return;
       yield {
         at: call,
@@ -64,7 +65,9 @@ export const rule: Rule = {
             ? "The result is new and nobody else holds it: the clone is a second copy of it, made and then thrown away"
             : run
               ? "A network is given this copy, and only reads it unless its first layer works in place: it holds the same numbers a second time"
-              : "Nothing writes into this copy: it holds the same numbers a second time",
+              : forNobody
+                ? "Nobody reads this copy"
+                : "Nothing writes into this copy: it holds the same numbers a second time",
         fix: {
           grade: "unsafe",
           title: "Remove the copy",
