@@ -571,3 +571,40 @@ Trainer(model=model, args=arguments).train()
   expect(found("chat/train.py", parsed, "chat/config.yaml", "false")).toBe(0);
   expect(found("train.py", script('arguments = TrainingArguments("out")'), "small.yaml")).toBe(0);
 });
+
+test("a file of settings beside a script turns the checkpointing of what another file loads for it on", () => {
+  const found = (settings: string, parser: string, trained = "fetch()"): number =>
+    auditTexts(
+      [
+        {
+          path: "library/fetching.py",
+          text: `
+from transformers import AutoModelForCausalLM
+
+
+def fetch():
+    settings = dict(use_cache=True)
+    return AutoModelForCausalLM.from_pretrained("base", **settings)
+`,
+        },
+        {
+          path: "scripts/tune.py",
+          text: `
+from transformers import AutoModel, HfArgumentParser, Trainer, TrainingArguments
+from library.fetching import fetch
+
+${parser}
+Trainer(model=${trained}, args=arguments).train()
+`,
+        },
+        { path: settings, text: "per_device_train_batch_size: 2\ngradient_checkpointing: true\n" },
+      ],
+      { ...DEFAULTS, select: ["PLM054"] },
+    ).findings.length;
+  const parsed = "(arguments,) = HfArgumentParser((TrainingArguments,)).parse_args_into_dataclasses()";
+  expect(found("recipes/small.yaml", parsed)).toBe(1);
+  // Of another program, of no use to a script that says all of its arguments, or of one that trains another model.
+  expect(found("voice/small.yaml", parsed)).toBe(0);
+  expect(found("recipes/small.yaml", 'arguments = TrainingArguments("out")')).toBe(0);
+  expect(found("recipes/small.yaml", parsed, 'AutoModel.from_pretrained("other")')).toBe(0);
+});

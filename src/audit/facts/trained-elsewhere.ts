@@ -16,8 +16,8 @@ export interface Trained {
   readonly states?: true | undefined;
   /** It says what the model computes in. */
   readonly typed?: true | undefined;
-  /** Its own path, where the arguments of its Trainer are read from a file of settings or the command line. */
-  readonly asks?: string | undefined;
+  /** The paths of those that read the arguments of their Trainer from a file of settings or the command line. */
+  readonly asks?: readonly string[] | undefined;
 }
 
 const LIBRARIES = /^(?:transformers|trl)\b/;
@@ -42,7 +42,7 @@ export function trainedModels(file: PythonFile): Trained | undefined {
     names: [...names],
     states: file.says(STATES) || undefined,
     typed: file.says(MADE_HALF) || undefined,
-    asks: readsArguments(file) ? file.path : undefined,
+    asks: readsArguments(file) ? [file.path] : undefined,
   };
 }
 
@@ -135,7 +135,7 @@ export function trainedElsewhere(
       trained.set(home, {
         states: known?.states ?? one!.states,
         typed: known?.typed ?? one!.typed,
-        asks: known?.asks ?? one!.asks,
+        asks: known?.asks ? [...known.asks, ...(one!.asks ?? [])] : one!.asks,
       });
     }
     const said = new Set(from.map((home) => adapters.get(home)));

@@ -196,8 +196,8 @@ function isCheckpointedElsewhere({ file, project }: Facts): boolean {
  */
 function isCheckpointedBySettings({ file, project }: Facts): boolean {
   if (project.checkpointedBy.length === 0) return false;
-  const script = readsArguments(file) ? file.path : project.trained.get(file.module)?.asks;
-  return script !== undefined && project.checkpointedBy.some((path) => isBeside(path, script));
+  const scripts = readsArguments(file) ? [file.path] : (project.trained.get(file.module)?.asks ?? []);
+  return scripts.some((script) => project.checkpointedBy.some((path) => isBeside(path, script)));
 }
 
 /** In the same folder or below it, or in a folder for settings next to it: `recipes/small/config.yaml` of `scripts/run.py`. */
