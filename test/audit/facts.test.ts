@@ -607,4 +607,8 @@ Trainer(model=${trained}, args=arguments).train()
   expect(found("voice/small.yaml", parsed)).toBe(0);
   expect(found("recipes/small.yaml", 'arguments = TrainingArguments("out")')).toBe(0);
   expect(found("recipes/small.yaml", parsed, 'AutoModel.from_pretrained("other")')).toBe(0);
+  // Where it is trained, the cache is off.
+  expect(
+    found("recipes/small.yaml", `${parsed}\nmodel = fetch()\nmodel.config.use_cache = False`, "model"),
+  ).toBe(0);
 });

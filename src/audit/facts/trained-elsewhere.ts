@@ -16,13 +16,19 @@ export interface Trained {
   readonly states?: true | undefined;
   /** It says what the model computes in. */
   readonly typed?: true | undefined;
-  /** The paths of those that read the arguments of their Trainer from a file of settings or the command line. */
+  /**
+   * The paths of those that read the arguments of their Trainer from a file of settings or the command line, and leave the cache
+   * of what they train as it is.
+   */
   readonly asks?: readonly string[] | undefined;
 }
 
 const LIBRARIES = /^(?:transformers|trl)\b/;
 const TRAINERS = /Trainer$/;
 const STATES = /hidden_states|attentions|\b\w*outputs?\[(?!0\])/;
+
+/** `model.config.use_cache = False`, `use_cache = not args.gradient_checkpointing` */
+const CACHE_OFF = /use_cache["']?\s*[=:]\s*(?:False|not)\b/;
 
 /** Made half afterwards: `.half()`, `.to(torch.bfloat16)`. */
 export const MADE_HALF =
@@ -42,7 +48,7 @@ export function trainedModels(file: PythonFile): Trained | undefined {
     names: [...names],
     states: file.says(STATES) || undefined,
     typed: file.says(MADE_HALF) || undefined,
-    asks: readsArguments(file) ? [file.path] : undefined,
+    asks: readsArguments(file) && !file.says(CACHE_OFF) ? [file.path] : undefined,
   };
 }
 
