@@ -63,7 +63,7 @@ export function withoutGraph(expr: Expr): Expr {
 }
 
 /** Written alike, and given nothing else between the two places. */
-export function isSameValue(one: Expr, other: Expr, file: PythonFile): boolean {
+function isSameValue(one: Expr, other: Expr, file: PythonFile): boolean {
   const { scopes } = file;
   if (file.textOf(one) !== file.textOf(other)) return false;
   if (one.kind !== "Name" || other.kind !== "Name") return true;
