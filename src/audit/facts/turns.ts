@@ -39,9 +39,11 @@ function isNotYet(test: Expr): boolean {
   return op === "!=" || (/^<=?$/.test(op) && /interval|every|freq|period/i.test(lastName(right)));
 }
 
-/** `if cached is not None: return cached`: what follows runs once for each key. */
-export function isHit({ test, body }: If): boolean {
+/** `if cached is not None: return cached`: what follows runs once for each key, or for the first time. */
+export function isHit(statement: If): boolean {
+  const { test, body } = statement;
   const final = body[body.length - 1];
+  if (final?.kind === "Return" && isKeptBelow(statement)) return true;
   const given = final?.kind === "Return" ? final.value : null;
   if (test.kind !== "Compare" || !given) return false;
   if (test.ops[0] === "in") return given.kind === "Subscript";
@@ -50,6 +52,20 @@ export function isHit({ test, body }: If): boolean {
     test.left.kind === "Name" &&
     given.kind === "Name" &&
     given.id === test.left.id
+  );
+}
+
+/** `if self.table is not None and n <= len(self.table): return`, and below it `self.table = …`. */
+function isKeptBelow(statement: If): boolean {
+  const test = statement.test.kind === "Bool" ? statement.test.values[0]! : statement.test;
+  if (statement.test.kind === "Bool" && statement.test.op !== "and") return false;
+  if (test.kind !== "Compare" || test.ops[0] !== "is not" || test.left.kind !== "Attribute") return false;
+  const { left } = test;
+  return (blockOf(statement) ?? []).some(
+    (below) =>
+      below.kind === "Assign" &&
+      below.start > statement.end &&
+      below.targets.some((target) => isSamePlace(left, target)),
   );
 }
 
