@@ -1,4 +1,5 @@
 import type { NodesByKind } from "./nodes.ts";
+import { copied } from "./source.ts";
 import type { Arg, Call, NodeOf } from "./tree.ts";
 
 /** The calls of a file by the last word of what they call: `F.softmax(x)` and `x.softmax(-1)` are both "softmax". */
@@ -108,8 +109,7 @@ const NO = 2;
 
 function numberOf(word: string): number {
   let number = numbers.get(word);
-  // A copy: V8 makes a part of a long text a view of it, and the whole text would live as long.
-  if (number === undefined) numbers.set(` ${word}`.slice(1), (number = numbers.size));
+  if (number === undefined) numbers.set(copied(word), (number = numbers.size));
   return number;
 }
 

@@ -116,3 +116,6 @@ function declared(bytes: Buffer): Omit<Decoded, "text"> | string {
 export function encode(decoded: Omit<Decoded, "text">, text: string): Buffer {
   return Buffer.from((decoded.bom ? "\uFEFF" : "") + text, decoded.encoding);
 }
+
+/** V8 makes a part of a long text a view of it, and the whole text would live as long. */
+export const copied = (part: string): string => ` ${part}`.slice(1);

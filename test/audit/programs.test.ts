@@ -105,3 +105,72 @@ test("a loader that a function hands out with an object is as pinned as it was m
   expect(audit('made["test"] = pinned(rows)', 'made["train"].loader')).toBe(0);
   expect(audit('made["train"] = pinned(rows)', 'made["train"].rows')).toBe(0);
 });
+
+test("a file of settings beside a script turns the checkpointing of its Trainer on", () => {
+  const script = (parser: string): string => `
+from transformers import AutoModelForCausalLM, HfArgumentParser, Trainer, TrainingArguments
+
+${parser}
+model = AutoModelForCausalLM.from_pretrained("base", use_cache=True)
+Trainer(model=model, args=arguments).train()
+`;
+  const parsed = script(
+    "(arguments,) = HfArgumentParser((TrainingArguments,)).parse_args_into_dataclasses()",
+  );
+  const found = (path: string, text: string, settings: string, said = "true"): number =>
+    auditTexts(
+      [
+        { path, text },
+        { path: settings, text: `per_device_train_batch_size: 2\ngradient_checkpointing: ${said}\n` },
+      ],
+      { ...DEFAULTS, select: ["PLM054"] },
+    ).findings.length;
+  expect(found("chat/train.py", parsed, "chat/config.yaml")).toBe(1);
+  expect(found("scripts/run.py", parsed, "recipes/small/full.yaml")).toBe(1);
+  expect(found("train.py", script("arguments = TrainingArguments(**read())"), "small.yaml")).toBe(1);
+  // Of another program, switched off, or of no use to a script that says all of its arguments.
+  expect(found("chat/train.py", parsed, "voice/config.yaml")).toBe(0);
+  expect(found("chat/train.py", parsed, "chat/config.yaml", "false")).toBe(0);
+  expect(found("train.py", script('arguments = TrainingArguments("out")'), "small.yaml")).toBe(0);
+});
+
+test("a file of settings beside a script turns the checkpointing of what another file loads for it on", () => {
+  const found = (settings: string, parser: string, trained = "fetch()"): number =>
+    auditTexts(
+      [
+        {
+          path: "library/fetching.py",
+          text: `
+from transformers import AutoModelForCausalLM
+
+
+def fetch():
+    settings = dict(use_cache=True)
+    return AutoModelForCausalLM.from_pretrained("base", **settings)
+`,
+        },
+        {
+          path: "scripts/tune.py",
+          text: `
+from transformers import AutoModel, HfArgumentParser, Trainer, TrainingArguments
+from library.fetching import fetch
+
+${parser}
+Trainer(model=${trained}, args=arguments).train()
+`,
+        },
+        { path: settings, text: "per_device_train_batch_size: 2\ngradient_checkpointing: true\n" },
+      ],
+      { ...DEFAULTS, select: ["PLM054"] },
+    ).findings.length;
+  const parsed = "(arguments,) = HfArgumentParser((TrainingArguments,)).parse_args_into_dataclasses()";
+  expect(found("recipes/small.yaml", parsed)).toBe(1);
+  // Of another program, of no use to a script that says all of its arguments, or of one that trains another model.
+  expect(found("voice/small.yaml", parsed)).toBe(0);
+  expect(found("recipes/small.yaml", 'arguments = TrainingArguments("out")')).toBe(0);
+  expect(found("recipes/small.yaml", parsed, 'AutoModel.from_pretrained("other")')).toBe(0);
+  // Where it is trained, the cache is off.
+  expect(
+    found("recipes/small.yaml", `${parsed}\nmodel = fetch()\nmodel.config.use_cache = False`, "model"),
+  ).toBe(0);
+});

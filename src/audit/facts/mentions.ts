@@ -1,5 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { statementOf } from "../../python/nodes.ts";
+import { copied } from "../../python/source.ts";
 import type { Node, NodeOf } from "../../python/tree.ts";
 import { armsOf, choicesOf, otherOption, whenRun } from "./choices.ts";
 import type { Role } from "./classes.ts";
@@ -135,9 +136,6 @@ export class Words {
     else for (const part of dotted.split(".")) this.add(part);
   }
 }
-
-/** V8 makes a part of a long text a view of it, and the whole text would live as long. */
-const copied = (part: string): string => ` ${part}`.slice(1);
 
 type Arms = ReturnType<typeof armsOf>;
 const NO_ARMS: Arms = [];

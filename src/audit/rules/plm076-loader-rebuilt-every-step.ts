@@ -7,9 +7,8 @@ import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loaderMakers } from "../facts/loader-makers.ts";
 import { isDataLoader } from "../facts/loaders.ts";
-import { callsOf } from "../facts/returns.ts";
-import { throttleOf } from "../facts/step-throttles.ts";
 import { callTarget } from "../facts/summary.ts";
+import { hasWorkers, isForStep } from "../facts/taken-batches.ts";
 import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -69,15 +68,7 @@ export const rule: Rule = {
             ...(isOfGiven(made, file) || !hasWorkers(facts) ? { severity: "note" as const } : {}),
             message: STEP,
           };
-        else if (
-          isFedToStep(call, facts) ||
-          isFedEveryFew(call, facts) ||
-          isFedToParts(call, facts) ||
-          isNextOne(call, facts) ||
-          isHandedToStep(call, facts) ||
-          isYieldedAnew(call, made, facts) ||
-          isOfLambda(call, facts)
-        )
+        else if (isForStep(call, facts) || isYieldedAnew(call, made, facts) || isOfLambda(call, facts))
           yield { at: call, severity: "note", message: STEP };
         else if (made.kind !== "Call" && (isEveryEpoch(call, facts) || isOneEpoch(call, facts)))
           yield { at: call, severity: "note", message: LOOK };
@@ -148,90 +139,6 @@ function isOfLambda(call: Call, facts: Facts): boolean {
   );
 }
 
-/** `x, _ = next(iter(loader))` under a test nobody can read, in the loop that differentiates: what the step computes with, when it does. */
-function isFedToStep(call: Call, facts: Facts): boolean {
-  const loop = facts.stepLoop(call);
-  return (
-    loop !== null &&
-    call.parent?.kind === "Assign" &&
-    facts.frequency(call, loop) === "unknown" &&
-    facts.backwards.some((one) => contains(loop, one.call) && one.call.start > call.end)
-  );
-}
-
-/** What starts its workers as often as this spends a good part of the time on it. */
-const FEW = 16;
-
-/** `if i % 4 == 3: x, y = next(iter(replay))`, of batches that are differentiated in the turn they are taken in. */
-function isFedEveryFew(call: Call, facts: Facts): boolean {
-  const { file } = facts;
-  const loop = facts.stepLoop(call);
-  const held = loop && call.parent?.kind === "Assign" ? throttleOf(call, loop, facts) : null;
-  const by = held?.by.kind === "Name" ? file.scopes.onlyValue(held.by) : held?.by;
-  return (
-    by?.kind === "Num" &&
-    Number(by.text) <= FEW &&
-    hasWorkers(facts) &&
-    facts.gradMode(call) !== "off" &&
-    facts.frequency(held!.branch, loop!) === "every" &&
-    facts.frequency(call, held!.branch) === "every" &&
-    // A look at another set in between takes no step with it.
-    isDifferentiatedIn(call, loop!, facts)
-  );
-}
-
-/** Of what is bound here, something goes into what is computed above a backward of the same turn. */
-function isDifferentiatedIn(call: Call, loop: Loop, facts: Facts): boolean {
-  const { scopes } = facts.file;
-  const targets = call.parent?.kind === "Assign" ? call.parent.targets.flatMap(names) : [];
-  const uses = targets.flatMap((name) => {
-    const made = scopes.definitionAt(name);
-    return made ? scopes.uses(made) : [];
-  });
-  return uses.some(
-    (use) =>
-      contains(loop, use) &&
-      facts.gradMode(use) !== "off" &&
-      facts.backwards.some((one) => contains(loop, one.call) && one.call.end > use.end),
-  );
-}
-
-/**
- * `for part in model(next(iter(loader))): part.backward()`, or the batch is taken above such a loop and the optimizer's step stands
- * below it: what is gone through is one batch in parts, and each turn of the loop around takes it from an iterator of its own.
- */
-function isFedToParts(call: Call, facts: Facts): boolean {
-  const [turn] = loopsAround(call);
-  if (!turn || facts.frequency(call, turn) !== "every") return false;
-  const parts = [...facts.stepLoops].filter((loop) => loop !== turn && contains(turn, loop));
-  if (parts.some((loop) => loop.kind === "For" && contains(loop.iter, call))) return true;
-  return (
-    parts.length > 0 &&
-    facts.file
-      .callsNamed("step")
-      .some((step) => step.args.length < 2 && loopsAround(step)[0] === turn && step.start > call.end)
-  );
-}
-
-/** `trainer.step(x)` below, in a loop of its own over what it was handed: the same name in the same turn. */
-function isHandedToStep(call: Call, facts: Facts): boolean {
-  const [loop] = loopsAround(call);
-  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
-  const names = (target?.kind === "Tuple" ? target.items : target ? [target] : []).flatMap((item) =>
-    item.kind === "Name" && item.id !== "_" ? [item.id] : [],
-  );
-  if (!loop || names.length === 0 || facts.frequency(call, loop) !== "every") return false;
-  return facts.file
-    .all("Call")
-    .some(
-      (one) =>
-        one.start > call.end &&
-        contains(loop, one) &&
-        one.args.some(({ value }) => value.kind === "Name" && names.includes(value.id)) &&
-        facts.callee(one)?.reachesBackward === true,
-    );
-}
-
 /**
  * `while True: yield next(iter(loader))`, of a loader that the turns share, and `def __next__(self): return next(iter(self.loader))`:
  * whoever is handed the batches gets each of them from an iterator of its own.
@@ -254,19 +161,6 @@ function isYieldedAnew(begun: Node, loader: Expr, facts: Facts): boolean {
   );
 }
 
-/** `def load_next_batch(self): return next(iter(self.loader))`, of a class that trains: all that the method is for. */
-function isNextOne(call: Call, facts: Facts): boolean {
-  const fn = functionOf(call);
-  return (
-    call.parent?.kind === "Return" &&
-    fn?.kind === "FunctionDef" &&
-    fn.parent?.kind === "ClassDef" &&
-    /next|batch|sample/.test(fn.name) &&
-    facts.backwards.some((one) => contains(fn.parent!, one.call)) &&
-    callsOf(fn, facts.file).some((one) => facts.stepLoop(one) !== null)
-  );
-}
-
 const STEP =
   "A new iterator on every step: its workers are started, the first batches loaded, one is taken and the rest thrown away";
 const LOOK =
@@ -285,17 +179,6 @@ function isHandedLoaders(call: Call, file: PythonFile): boolean {
     (call.func.kind === "Name" || selfAttribute(call.func) !== null) &&
     taken.length > 0 &&
     taken.every((one) => /loaders?$|_dl$/.test(file.textOf(one)))
-  );
-}
-
-/** Without workers an iterator is cheap: an order of the examples, and one batch. */
-function hasWorkers({ file, project }: Facts): boolean {
-  return (
-    project.working.has(file.module) ||
-    file.calls.given(["num_workers"]).some((call) => {
-      const { value } = keyword(call, "num_workers")!;
-      return !(value.kind === "Num" && value.text === "0");
-    })
   );
 }
 
@@ -518,6 +401,7 @@ function headOf(loop: Loop, { file }: Facts): string {
     : file.textOf(loop.test);
 }
 
+/** Also what a lambda in it reads: `collate_fn=lambda batch: cut(batch, epoch)` is another one in each turn. */
 function names(expr: Expr): Name[] {
   const found: Name[] = [];
   walk(expr, (node) => {
