@@ -2,7 +2,7 @@ import type { PythonFile } from "../../python/file.ts";
 import type { Assign, Expr } from "../../python/tree.ts";
 
 /** Assignments of which a target is of this kind, in source order. Most are to plain names, and many a rule is about the others. */
-export function assignsTo(kind: Exclude<Expr["kind"], "Name">, file: PythonFile): readonly Assign[] {
+export function assignsOfKind(kind: Exclude<Expr["kind"], "Name">, file: PythonFile): readonly Assign[] {
   return file.once(byTarget).get(kind) ?? NONE;
 }
 

@@ -10,7 +10,7 @@ import { isTrue, keyword } from "../../python/file.ts";
 import { isNetwork } from "./networks.ts";
 import { returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
-import { assignsTo } from "./assigns.ts";
+import { assignsOfKind } from "./assigns.ts";
 
 /** What a state is called that a network hands from one step to the next. */
 export const STATE =
@@ -281,7 +281,7 @@ export function begunUnderTest(
  */
 export function* throughName(facts: Facts): Generator<{ readonly at: Node; readonly own: string }> {
   const { file } = facts;
-  for (const statement of assignsTo("Attribute", file)) {
+  for (const statement of assignsOfKind("Attribute", file)) {
     const [target] = statement.targets;
     const own = target ? selfAttribute(target) : null;
     if (own === null || !STATE.test(own) || /cache|past|kv/i.test(own)) continue;

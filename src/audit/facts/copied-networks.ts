@@ -4,7 +4,7 @@ import { ancestors, functionOf, namesIn } from "../../python/nodes.ts";
 import type { Arg, Call, Expr, FunctionDef, Node, Param } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 import { callsOf, paramGiven } from "./returns.ts";
-import { assignsTo } from "./assigns.ts";
+import { assignsOfKind } from "./assigns.ts";
 
 /** What the helper of another file is called that moves one network's weights towards another's. */
 const MOVES = /(?:^|_)(?:ema|accumulate|moving|polyak|soft_update|momentum_update)(?:_|$)/i;
@@ -56,7 +56,7 @@ function moves(file: PythonFile): readonly Move[] {
         call.args.map(({ value }) => value),
         call.func.attr !== "copy_",
       );
-  for (const statement of assignsTo("Attribute", file))
+  for (const statement of assignsOfKind("Attribute", file))
     for (const target of statement.targets)
       if (target.kind === "Attribute" && target.attr === "data")
         add(statement, target, [statement.value], false);

@@ -1,6 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import type { Expr, Subscript } from "../../python/tree.ts";
 import { entry } from "./arguments.ts";
+import { assignsOfKind } from "./assigns.ts";
 
 /** `{}`, `dict()` */
 export function isDict(made: Expr | null, file: PythonFile): boolean {
@@ -28,17 +29,15 @@ export function underKey(key: string, file: PythonFile): readonly Expr[] {
 }
 
 function putUnder(key: string, file: PythonFile, isIt: (dict: Expr) => boolean): readonly Expr[] {
-  return file
-    .all("Assign")
-    .flatMap(({ targets, value }) =>
-      targets.some(
-        (target) =>
-          target.kind === "Subscript" &&
-          target.index.kind === "Str" &&
-          target.index.value === key &&
-          isIt(target.value),
-      )
-        ? [value]
-        : [],
-    );
+  return assignsOfKind("Subscript", file).flatMap(({ targets, value }) =>
+    targets.some(
+      (target) =>
+        target.kind === "Subscript" &&
+        target.index.kind === "Str" &&
+        target.index.value === key &&
+        isIt(target.value),
+    )
+      ? [value]
+      : [],
+  );
 }

@@ -11,7 +11,7 @@ import { anyCutsItsOwn, constructed } from "./recurrent.ts";
 import { instanceType } from "./summary.ts";
 import { loopsAround } from "./training.ts";
 import type { Loop } from "./training.ts";
-import { assignsTo } from "./assigns.ts";
+import { assignsOfKind } from "./assigns.ts";
 
 /** A state that is carried on with its graph where nobody differentiates it. */
 export interface Idle {
@@ -117,7 +117,7 @@ const MEASURING = /eval|valid|test|infer|perplexity/i;
  */
 export function* throughRollout(facts: Facts): Generator<Idle> {
   const { file } = facts;
-  for (const statement of assignsTo("Tuple", file)) {
+  for (const statement of assignsOfKind("Tuple", file)) {
     const [target] = statement.targets;
     const call = statement.value;
     if (target?.kind !== "Tuple" || call.kind !== "Call" || call.args.length < 2) continue;

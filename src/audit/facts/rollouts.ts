@@ -8,7 +8,7 @@ import { ACTING, stepsEnvironment } from "./idle-states.ts";
 import { isFactory, isTensorOf } from "./keepers.ts";
 import { isNetwork } from "./networks.ts";
 import { loopsAround } from "./training.ts";
-import { assignsTo } from "./assigns.ts";
+import { assignsOfKind } from "./assigns.ts";
 
 /** What is put away, with its graph, in a game that is played to learn from it. */
 export interface Played {
@@ -38,7 +38,7 @@ export function* playedWithGraphs(facts: Facts): Generator<Played> {
       break;
     }
   }
-  for (const at of assignsTo("Subscript", file)) {
+  for (const at of assignsOfKind("Subscript", file)) {
     const [target] = at.targets;
     if (target?.kind !== "Subscript" || target.index.kind === "Str" || !isPlaying(at, facts)) continue;
     const into = target.value;

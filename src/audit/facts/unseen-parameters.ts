@@ -2,6 +2,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Expr } from "../../python/tree.ts";
+import { assignsOfKind } from "./assigns.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 
 /**
@@ -49,11 +50,9 @@ function addedTo(isOfIt: (one: Expr) => boolean, file: PythonFile): readonly Exp
     .flatMap(({ func, args }) =>
       func.kind === "Attribute" && isOfIt(func.value) && args[0] ? [args[0].value] : [],
     );
-  const entered = file
-    .all("Assign")
-    .flatMap(({ targets, value }) =>
-      targets.some((one) => one.kind === "Subscript" && isOfIt(one.value)) ? [value] : [],
-    );
+  const entered = assignsOfKind("Subscript", file).flatMap(({ targets, value }) =>
+    targets.some((one) => one.kind === "Subscript" && isOfIt(one.value)) ? [value] : [],
+  );
   return [...appended, ...entered];
 }
 

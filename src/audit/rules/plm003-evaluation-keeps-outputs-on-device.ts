@@ -15,7 +15,7 @@ import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import { methodRun, runOfViews } from "../facts/view-runs.ts";
 import type { Finding, Rule } from "../rule.ts";
-import { assignsTo } from "../facts/assigns.ts";
+import { assignsOfKind } from "../facts/assigns.ts";
 
 export const rule: Rule = {
   meta: {
@@ -77,7 +77,7 @@ function* byMeter(facts: Facts): Generator<Finding> {
 /** `rows = torch.zeros(len(dataset), classes, device=device)`, and `rows[first:last] = model(x)`: as long as the dataset from the beginning. */
 function* byRows(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  for (const { targets, value } of assignsTo("Subscript", file)) {
+  for (const { targets, value } of assignsOfKind("Subscript", file)) {
     const [target] = targets;
     if (target?.kind !== "Subscript" || target.value.kind !== "Name" || !isOfRows(target.index)) continue;
     const [loop] = loopsAround(target);

@@ -35,7 +35,7 @@ import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { anyCutsItsOwn, isOwnRecurrent, isRecurrentLayer } from "../facts/recurrent.ts";
-import { assignsTo } from "../facts/assigns.ts";
+import { assignsOfKind } from "../facts/assigns.ts";
 
 /** A recurrent layer, or by its name a block around one. */
 const NAMED_RECURRENT = /^\w*(?:LSTM|GRU|RNN)(?:Cell|Block|Layer)?$/;
@@ -179,7 +179,7 @@ function* cutsNothing({ file }: Facts): Generator<Finding> {
 /** `out, state["hidden"] = net(x, state["hidden"])`, `out, run.hidden = net(x, run.hidden)`: carried in an entry or an attribute. */
 function* throughPlace(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  for (const statement of facts.backwards.length > 0 ? assignsTo("Tuple", file) : []) {
+  for (const statement of facts.backwards.length > 0 ? assignsOfKind("Tuple", file) : []) {
     const [target] = statement.targets;
     const call = statement.value;
     const loop = target?.kind === "Tuple" && call.kind === "Call" ? facts.stepLoop(call) : null;
@@ -255,7 +255,7 @@ function* onNetwork(facts: Facts): Generator<Finding> {
 /** `loss, hidden = train_step(x, hidden)`: a function of this file that runs a network, and hands the state back as its network made it. */
 function* throughStep(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  for (const statement of assignsTo("Tuple", file)) {
+  for (const statement of assignsOfKind("Tuple", file)) {
     const [target] = statement.targets;
     const call = statement.value;
     if (target?.kind !== "Tuple" || call.kind !== "Call") continue;
@@ -406,7 +406,7 @@ function report(
 /** `out, self.hidden = self.rnn(x, self.hidden)` in a method that differentiates. */
 function* onSelf(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  for (const statement of assignsTo("Tuple", file)) {
+  for (const statement of assignsOfKind("Tuple", file)) {
     const [target] = statement.targets;
     const call = statement.value;
     if (target?.kind !== "Tuple" || call.kind !== "Call" || facts.gradMode(call) === "off") continue;
@@ -432,7 +432,7 @@ function* onSelf(facts: Facts): Generator<Finding> {
 /** A forward that mixes `self.memory` into its result, and keeps that result's graph in `self.memory` for the next. */
 function* inForward(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  for (const statement of assignsTo("Attribute", file)) {
+  for (const statement of assignsOfKind("Attribute", file)) {
     const [target] = statement.targets;
     const own = target && target.kind === "Attribute" ? selfAttribute(target) : null;
     const method = own === null ? null : functionOf(statement);

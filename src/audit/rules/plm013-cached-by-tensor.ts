@@ -14,7 +14,7 @@ import { usedAsTensor } from "../facts/tensor-use.ts";
 import { FUNCTIONS, METHODS, last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
-import { assignsTo } from "../facts/assigns.ts";
+import { assignsOfKind } from "../facts/assigns.ts";
 
 export const rule: Rule = {
   meta: {
@@ -427,7 +427,7 @@ function isGivenToLayer({ parent }: Expr, facts: Facts): boolean {
 
 /** `cache[x] = …` where x is a tensor parameter and the dict outlives the call. */
 function* ownCaches(facts: Facts): Generator<Finding> {
-  for (const statement of assignsTo("Subscript", facts.file))
+  for (const statement of assignsOfKind("Subscript", facts.file))
     for (const target of statement.targets) {
       if (target.kind !== "Subscript") continue;
       if (target.index.kind === "Name" && isCacheOfLoop(target.value, target.index, facts)) {

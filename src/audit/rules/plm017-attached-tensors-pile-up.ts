@@ -26,7 +26,7 @@ import { lexicalGrad } from "../facts/gradmode.ts";
 import { constructed } from "../facts/recurrent.ts";
 import { learnerRun, playedWithGraphs } from "../facts/rollouts.ts";
 import type { Finding, Rule } from "../rule.ts";
-import { assignsTo } from "../facts/assigns.ts";
+import { assignsOfKind } from "../facts/assigns.ts";
 
 export const rule: Rule = {
   meta: {
@@ -208,7 +208,7 @@ function* rows(facts: Facts): Generator<Finding> {
       message: `\`${into}\` writes this into a tensor it keeps, which chains the graph that comes with it to those of all steps before`,
       fix: { grade: "unsafe", title: "Detach what is written", edits: appendCall(arg, ".detach()") },
     };
-  for (const node of [...assignsTo("Subscript", file), ...file.callsNamed(...ROW_WRITERS)]) {
+  for (const node of [...assignsOfKind("Subscript", file), ...file.callsNamed(...ROW_WRITERS)]) {
     const written = writtenRows(node);
     const cls = written ? classOf(node) : null;
     const fn = functionOf(node);
@@ -234,7 +234,7 @@ function* rows(facts: Facts): Generator<Finding> {
 function* rowsElsewhere(facts: Facts): Generator<Finding> {
   const { file } = facts;
   if (facts.backwards.length === 0) return;
-  for (const statement of assignsTo("Subscript", file)) {
+  for (const statement of assignsOfKind("Subscript", file)) {
     const [target] = statement.targets;
     const { value } = statement;
     if (target?.kind !== "Subscript" || target.index.kind === "Str") continue;

@@ -9,7 +9,7 @@ import { derivesFromInput } from "../facts/flow.ts";
 import { derivesFrom } from "../facts/backwarded.ts";
 import { isTensorOf } from "../facts/keepers.ts";
 import type { Finding, Rule } from "../rule.ts";
-import { assignsTo } from "../facts/assigns.ts";
+import { assignsOfKind } from "../facts/assigns.ts";
 
 export const rule: Rule = {
   meta: {
@@ -46,7 +46,7 @@ export const rule: Rule = {
     yield* inPlace(facts);
     yield* entries(facts);
     yield* rows(facts);
-    for (const statement of assignsTo("Attribute", facts.file)) {
+    for (const statement of assignsOfKind("Attribute", facts.file)) {
       const [target] = statement.targets;
       if (target?.kind !== "Attribute" || statement.targets.length !== 1) continue;
       const fn = functionOf(statement);
@@ -124,7 +124,7 @@ function isJoined(expr: Expr, { file }: Facts): boolean {
  */
 function* ofAgents(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  for (const statement of assignsTo("Attribute", file)) {
+  for (const statement of assignsOfKind("Attribute", file)) {
     const [target] = statement.targets;
     const attribute = target && statement.targets.length === 1 ? selfAttribute(target) : null;
     const cls = attribute === null ? null : classOf(statement);
@@ -208,7 +208,7 @@ function* inPlace(facts: Facts): Generator<Finding> {
 /** `self.bank[first:last] = z`: rows of a buffer that take over the graph of what this step computed. */
 function* rows(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  for (const statement of assignsTo("Subscript", file)) {
+  for (const statement of assignsOfKind("Subscript", file)) {
     const [target] = statement.targets;
     if (target?.kind !== "Subscript" || target.index.kind === "Str") continue;
     const attribute = selfAttribute(target.value);
@@ -263,7 +263,7 @@ function isEmptied(attribute: string, cls: ClassDef, facts: Facts): boolean {
 /** `self.stats["mean"] = 0.9 * self.stats["mean"] + 0.1 * x.mean()` */
 function* entries(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  for (const statement of assignsTo("Subscript", file)) {
+  for (const statement of assignsOfKind("Subscript", file)) {
     const [target] = statement.targets;
     if (target?.kind !== "Subscript" || target.index.kind !== "Str" || statement.targets.length !== 1)
       continue;

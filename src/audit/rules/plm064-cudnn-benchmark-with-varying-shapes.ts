@@ -9,7 +9,7 @@ import { holdsOptions } from "../facts/options.ts";
 import { isCutAnywhere, isOfRandomLength, isRandomResize, resizesIn, shapesVary } from "../facts/shapes.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
-import { assignsTo } from "../facts/assigns.ts";
+import { assignsOfKind } from "../facts/assigns.ts";
 
 export const rule: Rule = {
   meta: {
@@ -80,7 +80,7 @@ function settingsUnpacked(file: PythonFile): readonly Expr[] {
     const given = dict?.kind === "Dict" || dict?.kind === "Call" ? entry(dict, "benchmark") : null;
     return given && isTrue(given) ? [given] : [];
   });
-  const put = assignsTo("Subscript", file).flatMap(({ targets: [target], value }) => {
+  const put = assignsOfKind("Subscript", file).flatMap(({ targets: [target], value }) => {
     const isPut =
       target?.kind === "Subscript" &&
       target.index.kind === "Str" &&
@@ -94,7 +94,7 @@ function settingsUnpacked(file: PythonFile): readonly Expr[] {
 
 /** `cudnn.benchmark, cudnn.deterministic = True, False` */
 function setTogether(file: PythonFile): readonly Expr[] {
-  return assignsTo("Tuple", file).flatMap(({ targets: [target], value }) => {
+  return assignsOfKind("Tuple", file).flatMap(({ targets: [target], value }) => {
     if (target?.kind !== "Tuple" || value.kind !== "Tuple") return [];
     const at = target.items.findIndex((item) => file.dotted(item) === "torch.backends.cudnn.benchmark");
     const given = value.items[at];
@@ -104,7 +104,7 @@ function setTogether(file: PythonFile): readonly Expr[] {
 
 /** `cudnn.benchmark = …`, also beside others: `cudnn.enabled = cudnn.benchmark = True`. */
 function assigned(file: PythonFile): readonly Assign[] {
-  return assignsTo("Attribute", file).filter(({ targets }) =>
+  return assignsOfKind("Attribute", file).filter(({ targets }) =>
     targets.some((one) => one.kind === "Attribute" && one.attr === "benchmark"),
   );
 }

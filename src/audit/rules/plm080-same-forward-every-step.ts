@@ -30,7 +30,7 @@ import {
   isOnlyRun,
   runsWithoutGradients,
 } from "../facts/fixed-networks.ts";
-import { assignsTo } from "../facts/assigns.ts";
+import { assignsOfKind } from "../facts/assigns.ts";
 
 export const rule: Rule = {
   meta: {
@@ -511,7 +511,7 @@ function isFilledLater(own: string, file: PythonFile): boolean {
   const isIt = (expr: Expr): boolean =>
     selfAttribute(expr) === own || (expr.kind === "Subscript" && isIt(expr.value));
   return (
-    assignsTo("Subscript", file).some(({ targets }) =>
+    assignsOfKind("Subscript", file).some(({ targets }) =>
       targets.some((target) => target.kind === "Subscript" && isIt(target)),
     ) ||
     file.all("AugAssign").some(({ target }) => isIt(target)) ||
