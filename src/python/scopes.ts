@@ -107,10 +107,17 @@ export class Scopes {
     if (name.reaching) return name.reaching;
     const found = this.lookup(name);
     let result: readonly Definition[] = found?.definitions ?? [];
-    if (found && result.length > 1 && this.scopeOf(name) === found.scope && found.scope.node.kind !== "Comp")
+    if (found && result.length > 1 && this.#runsIn(name) === found.scope)
       result = flow(name, result, found.scope.node);
     name.reaching = result;
     return result;
+  }
+
+  /** Where the name is read as the statements come: what a comprehension reads, it reads at once. */
+  #runsIn(name: Name): Scope {
+    let scope = this.scopeOf(name);
+    while (scope.node.kind === "Comp" && scope.parent) scope = scope.parent;
+    return scope;
   }
 
   /** What the name is assigned, where there is only one thing it can be. */

@@ -179,6 +179,27 @@ test("definitions reach their uses through branches and loops", () => {
   expect(uses).toEqual(["2 3", "2 3 4", "2 3 4", "2 3 4"]);
 });
 
+test("what a comprehension reads, it reads where it stands", () => {
+  const file = new PythonFile(
+    "m.py",
+    [
+      "def f(c, xs):",
+      "    a = 1",
+      "    if c:",
+      "        a = 2",
+      "        return [use(a) for x in xs]",
+      "    a = 3",
+      "    return [use(a) for x in xs]",
+    ].join("\n"),
+  );
+  const uses = file.all("Call").map(({ args }) => {
+    const [arg] = args;
+    if (arg?.value.kind !== "Name") throw new Error("not a name");
+    return file.scopes.reaching(arg.value).map(({ value }) => file.textOf(value!));
+  });
+  expect(uses).toEqual([["2"], ["3"]]);
+});
+
 test("a notebook becomes one text; magics are blanked in place", () => {
   const cells = [
     { cell_type: "markdown", source: "# title" },

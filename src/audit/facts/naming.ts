@@ -27,6 +27,9 @@ const DEED =
 const LOSS_NAME =
   /^(?:\w*_)?(?:criterion|crit|loss|loss_?fn|loss_?func|loss_?fct|loss_?function|objective)(?:_\w+)?$/i;
 
+/** The class of one: `nn.MSELoss`. */
+const MAKES_LOSS = /^[A-Z]\w*(?:Loss|Criterion)$/;
+
 /** What computes a loss is mostly called so, or stands in a file that is. */
 export const OF_LOSSES = /loss|criteri/i;
 
@@ -58,6 +61,7 @@ export class Networks {
   readonly #unasked = new Set<unknown>();
   readonly #frozen = new Set<unknown>();
   readonly #evaluating = new Set<unknown>();
+  #losses: Set<unknown> | null = null;
 
   constructor(file: PythonFile, isModule: (cls: ClassDef) => boolean) {
     this.#file = file;
@@ -228,9 +232,11 @@ export class Networks {
     return this.#unasked.size > 0 && this.#unasked.has(this.key(callee));
   }
 
-  /** Called like a loss: of a criterion handed in, or made elsewhere. */
+  /** Called like a loss, as a criterion that is handed in or made elsewhere is, or made by a class of losses here. */
   isLoss(callee: Expr): boolean {
     if (this.#file.dotted(callee) !== null) return false;
+    this.#losses ??= this.#madeLosses();
+    if (this.#losses.size > 0 && this.#losses.has(this.key(callee))) return true;
     const name =
       callee.kind === "Name"
         ? callee.id
@@ -238,6 +244,18 @@ export class Networks {
           ? callee.attr
           : "";
     return isLossName(name) && !DEED.test(name);
+  }
+
+  /** `mse = nn.MSELoss().to(device)` */
+  #madeLosses(): Set<unknown> {
+    const made = new Set<unknown>();
+    for (const call of this.#file.calls.matching(MAKES_LOSS)) {
+      const statement = statementOf(call);
+      if (statement?.kind !== "Assign" || moved(statement.value) !== call) continue;
+      const key = this.key(statement.targets[0]!);
+      if (key !== null) made.add(key);
+    }
+    return made;
   }
 
   /** The same for every mention of one variable, or of one attribute in a class. */

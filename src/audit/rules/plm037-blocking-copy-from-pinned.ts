@@ -29,6 +29,8 @@ export const rule: Rule = {
     const { file } = facts;
     // "loader" or "Loader": one that a function of another file makes may pin.
     if (!file.mentions("pin_memory") && !facts.pins && !file.mentions("oader")) return;
+    // Metal shares the host's memory: a loader pins nothing for it.
+    if (file.mentions("mps") && !file.mentions("cuda")) return;
     // Then every launch waits, and nothing overlaps with a copy: another rule tells of that. What is converted on the way is so
     // by the host all the same, unless the copy may be left to itself.
     const waits = file.says(/CUDA_LAUNCH_BLOCKING["']\]?\s*[=,]\s*["']1/);

@@ -158,7 +158,7 @@ export const rule: Rule = {
           !isPutBack(call) &&
           (isMade(call.args[0]) || isWholeNetwork(positional(call, 0), facts)),
       );
-    if ((wraps.length !== 1 && !whole) || named(/^torch\.distributed\.fsdp\.wrap\.(?!\w*policy)/).length > 0)
+    if ((wraps.length !== 1 && !whole) || named(/^torch\.distributed\.fsdp\.wrap\.(?!\w*policy)/i).length > 0)
       return;
     for (const call of wraps) {
       const policy = given(call, "auto_wrap_policy", file);

@@ -48,7 +48,7 @@ export const rule: Rule = {
       const unread =
         attr === "clone" &&
         (isKeptSkip(call, value, facts) ||
-          ((isOutput(value, facts) ||
+          ((isOutput(reshapedFrom(value), facts) ||
             isDetached(value, facts) ||
             isShifted(value, facts) ||
             isUnwrittenInput(value, facts)) &&
@@ -291,6 +291,15 @@ function isOutput(expr: Expr, facts: Facts): boolean {
       (expr.kind === "Call" && isNetwork(expr.func, facts))) &&
     (networkCall(expr, facts) !== null || isHandedBack(expr, facts))
   );
+}
+
+/** `scores` of `scores.view(-1, n)`: all of it, in another shape. */
+function reshapedFrom(expr: Expr): Expr {
+  return expr.kind === "Call" &&
+    expr.func.kind === "Attribute" &&
+    /^(?:view|reshape|flatten)$/.test(expr.func.attr)
+    ? expr.func.value
+    : expr;
 }
 
 /** `logits[:, :-1, :]`, of which all but an edge is kept: nothing that could go. */
