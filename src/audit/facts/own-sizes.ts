@@ -2,7 +2,7 @@ import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, Name } from "../../python/tree.ts";
-import { methodsOf } from "./classes.ts";
+import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import { isDataLoader } from "./loaders.ts";
 
 /** `DataLoader(Photos(root), batch_size=1)` of a dataset that opens images and hands each out as large as it is. */
@@ -92,13 +92,71 @@ function isRounded(expr: Expr, file: PythonFile, depth = 0): boolean {
   const [whole] = part.flatMap((one) =>
     one.kind === "Binary" && one.op === (expr.op === "*" ? "//" : "%") ? [one] : [],
   );
+  if (whole?.right.kind !== "Num") return false;
+  if (whole.left.kind !== "Name") return SIDE.test(file.textOf(whole.left));
+  return file.scopes
+    .reaching(whole.left)
+    .some(
+      ({ how, value }) =>
+        value !== null &&
+        (/\.(?:shape|size)\b/.test(file.textOf(value)) ||
+          (how === "assign" && SIDE.test(file.textOf(value)))),
+    );
+}
+
+/** `image.width`, `image.size[0]`, `image.shape[-1]` */
+const SIDE = /^(?!self\b)\w+\.(?:width|height|size\[-?\d\]|shape\[-?\d\]|size\(-?\d\))$/;
+
+/**
+ * `Resize(512)` and then `image.crop((0, 0, image.width // 8 * 8, image.height // 8 * 8))`, in a class that opens an image for
+ * each example: one number sets the shorter side alone, and what is over a multiple is over where the other is as it comes.
+ * The pictures of one film have all the same sides.
+ */
+export function cutsOwnSides(file: PythonFile): boolean {
+  const cut = file.callsNamed("crop", "center_crop").find((call) => {
+    const name = file.dotted(call.func);
+    const sizes = name === null ? call.args : name.startsWith("torchvision.") ? call.args.slice(1) : [];
+    return sizes.some(({ value }) => isRounded(value, file));
+  });
+  const cls = cut ? classOf(cut) : null;
+  if (!cut || !cls || !opensImages(cls, file)) return false;
   return (
-    whole !== undefined &&
-    whole.right.kind === "Num" &&
-    whole.left.kind === "Name" &&
-    file.scopes
-      .reaching(whole.left)
-      .some(({ value }) => value !== null && /\.(?:shape|size)\b/.test(file.textOf(value)))
+    file
+      .callsNamed("Resize", "resize")
+      .some((call) => classOf(call) === cls && isOfShorterSide(call, file)) &&
+    !file
+      .callsNamed("CenterCrop", "RandomCrop", "RandomResizedCrop", "Pad", "pad")
+      .some((call) => classOf(call) === cls) &&
+    !/frame|video|clip|film|sequence/i.test(file.codeOf(cls).replace(DOCUMENTED, ""))
+  );
+}
+
+/** `transforms.Resize(512)`, `F.resize(image, self.side)`, and not `Resize((512, 512))`. */
+function isOfShorterSide(call: Call, file: PythonFile): boolean {
+  const [, word] =
+    /^torchvision\.transforms\.(?:v2\.)?(?:functional\.)?(Resize|resize)$/.exec(
+      file.dotted(call.func) ?? "",
+    ) ?? [];
+  const size = word && (keyword(call, "size")?.value ?? positional(call, word === "Resize" ? 0 : 1));
+  return size ? isOneNumber(size, file) : false;
+}
+
+/** Written down, or a setting that is one number unless somebody says otherwise. */
+function isOneNumber(expr: Expr, file: PythonFile, depth = 0): boolean {
+  if (expr.kind === "Num") return true;
+  if (depth > 2) return false;
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  if (writes.length > 0)
+    return writes.every(({ value }) => value !== null && isOneNumber(value, file, depth + 1));
+  const [made, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  if (!made || more.length > 0) return false;
+  if (made.node.kind !== "Param")
+    return made.how === "assign" && made.value !== null && isOneNumber(made.value, file, depth + 1);
+  return (
+    made.node.default?.kind === "Num" ||
+    (made.node.annotation !== null && file.textOf(made.node.annotation) === "int")
   );
 }
 

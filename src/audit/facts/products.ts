@@ -173,8 +173,11 @@ const COUNTS = /^(?:math\.\w+|numpy\.sqrt|builtins\.(?:float|int|len|round))$/;
 /** `self.args.temperature`: what is set for a run and multiplied is a number; `params` may as well hold weights. */
 function isSetting({ value }: Attribute): boolean {
   const holder = value.kind === "Name" ? value.id : value.kind === "Attribute" ? value.attr : "params";
-  return !isSelf(value) && holder !== "params" && holdsOptions(value);
+  return !isSelf(value) && holder !== "params" && (holdsOptions(value) || SETTINGS.test(holder));
 }
+
+/** `sampling_params.temperature`: said by what it is for. */
+const SETTINGS = /^(?:sampling|generation|gen|train(?:ing)?|hyper)_?param(?:eter)?s$/;
 
 function isDropout(expr: Expr, facts: Facts): boolean {
   return isOnlyMadeBy(expr, facts.file, (made) =>

@@ -166,10 +166,13 @@ function isHeld(name: Name, facts: Facts): boolean {
   const whole = many && scaledWhole.parent === many.list ? many.list : scaledWhole;
   const target = targetOf(whole);
   const old = many ? many.over.id : name.id;
-  if (target ? target.kind !== "Name" || target.id === old : !isConsumed(whole)) return false;
+  if (target ? target.kind !== "Name" : !isConsumed(whole)) return false;
   const one = heldValue(name, facts);
   if (!one) return false;
   const { value } = one;
+  // `logits = logits / t` frees the first one, unless `outputs.logits` is the same.
+  const kept = isKeptByOutputs(value, facts);
+  if (target?.kind === "Name" && target.id === old && !kept) return false;
   const made =
     value.kind === "Binary"
       ? value.op === "@" ||
@@ -178,7 +181,8 @@ function isHeld(name: Name, facts: Facts): boolean {
           isShifted(value, facts) &&
           target?.kind === "Name" &&
           isForSoftmax(target, facts))
-      : isTokenLogits(value, facts) ||
+      : kept ||
+        isTokenLogits(value, facts) ||
         (value.kind === "Call" &&
           (RESIZES.test(facts.file.dotted(value.func) ?? "") ||
             facts.file.dotted(value.func) === "torch.cdist" ||
@@ -191,10 +195,48 @@ function isHeld(name: Name, facts: Facts): boolean {
   if (!made) return false;
   const reads = facts.file.scopes
     .uses(one.made)
-    .filter((use) => !isChangedOrDropped(use) && !isOfKind(use) && maskedBy(use) === null);
+    .filter((use) => !isChangedOrDropped(use) && !isOfKind(use) && maskedBy(use) === null)
+    // `if t > 0: logits = logits / t`: what is below reads the scaled ones where there are some.
+    .filter((use) => use === name || !target || !isOneOf(target, use, facts));
   // Scores that are handed out as well may be the scaled ones.
   const inside = isLogits(value, facts) ? reads.filter((use) => statementOf(use)?.kind !== "Return") : reads;
   return inside.length === 1;
+}
+
+/** Whether a name may stand for what a target was given. */
+function isOneOf(target: Expr, use: Name, { file: { scopes } }: Facts): boolean {
+  return (
+    target.kind === "Name" && target.id === use.id && scopes.reaching(use).some(({ node }) => node === target)
+  );
+}
+
+/**
+ * `outputs.logits` and `outputs.logits[:, :-1]`, of what a language model handed back and still has a name: read for this alone, and
+ * not dropped below.
+ */
+export function isKeptByOutputs(expr: Expr, facts: Facts): boolean {
+  const part = expr.kind === "Subscript" ? expr : null;
+  const logits = part ? unshaped(part.value, facts) : expr;
+  if (logits.kind !== "Attribute" || logits.attr !== "logits" || logits.value.kind !== "Name") return false;
+  const [made, ...more] = facts.file.scopes.reaching(logits.value);
+  if (made?.how !== "assign" || more.length > 0 || made.value?.kind !== "Call") return false;
+  return (
+    facts.file.once(speaksOfTokens) &&
+    isNetwork(made.value.func, facts) &&
+    (part === null || isTokenLogits(part, facts)) &&
+    !(facts.file.scopes.lookup(logits.value)?.definitions ?? []).some(({ how }) => how === "delete") &&
+    // Whatever else is read of it, it may be there for that; and what is handed on may be emptied.
+    facts.file.scopes.uses(made).every((use) => use === logits.value || isShapeOf(use))
+  );
+}
+
+/** `outputs.logits.shape` */
+function isShapeOf({ parent }: Name): boolean {
+  return (
+    parent?.kind === "Attribute" &&
+    parent.parent?.kind === "Attribute" &&
+    /^(?:shape|size|dtype|device)$/.test(parent.parent.attr)
+  );
 }
 
 /** `scores.permute(0, 2, 3, 1).contiguous().view(-1, classes)`, `scores.permute(0, 2, 3, 1).reshape(-1, classes)`: a row for each pixel, and no view. */

@@ -3,7 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Name, Node, Slice } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
-import { drawsSizes, handsOutWholeImages, roundsOwnSides } from "./own-sizes.ts";
+import { cutsOwnSides, drawsSizes, handsOutWholeImages, roundsOwnSides } from "./own-sizes.ts";
 import { callsOf } from "./returns.ts";
 
 const COLLATORS = /^DataCollator/;
@@ -60,6 +60,7 @@ export function shapesVary(file: PythonFile, isOff: (node: Node) => boolean = ()
     file.calls.matching(MAXIMA).some((call) => isLargestCollated(call, file)) ||
     handsOutWholeImages(file) ||
     roundsOwnSides(file) ||
+    cutsOwnSides(file) ||
     drawsSizes(file, (expr) => isRandom(expr, file, 0)) ||
     (file.mentions("rand") &&
       file.all("Slice").some((slice) => isInExamples(slice, file) && isOfRandomLength(slice, file)))

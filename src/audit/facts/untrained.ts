@@ -1,5 +1,5 @@
 import { classOf, contains, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Attribute, Call, Expr, Node } from "../../python/tree.ts";
+import type { Attribute, Call, Expr, Name, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { isCallee } from "./invariants.ts";
@@ -32,6 +32,8 @@ export function isNeverTrained(call: Call, loop: Loop, facts: Facts): boolean {
       definitions.flatMap((one) => file.scopes.uses(one)).every(isLeft)
     );
   }
+  if (net.kind === "Attribute" && net.value.kind === "Name" && selfAttribute(net) === null)
+    return isUntrainedPart(net, net.value, loop, facts);
   const own = selfAttribute(net);
   const cls = own === null ? null : classOf(call);
   const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
@@ -53,6 +55,47 @@ export function isNeverTrained(call: Call, loop: Loop, facts: Facts): boolean {
         (selfAttribute(one) !== null && (classOf(one) !== cls || isLeft(one))),
     )
   );
+}
+
+/**
+ * `pipe.text_encoder`, of a whole that is made before the loop: run without gradients wherever this file runs one of that name, and
+ * neither it nor the whole is asked for what would train it.
+ */
+function isUntrainedPart(net: Attribute, whole: Name, loop: Loop, facts: Facts): boolean {
+  const { file } = facts;
+  const definitions = file.scopes.lookup(whole)?.definitions ?? [];
+  const isLeft = (use: Expr): boolean =>
+    leavesUntrained(use, loop, facts) || isSwitchedOff(use, facts) || isForSaving(use);
+  return (
+    definitions.length > 0 &&
+    definitions.every((one) => !contains(loop, one.node)) &&
+    definitions
+      .flatMap((one) => file.scopes.uses(one))
+      .every(
+        (use) =>
+          isOfOtherPart(use, net.attr) ||
+          (use.parent?.kind === "Attribute" && use.parent.attr === net.attr) ||
+          isLeft(use),
+      ) &&
+    file.all("Attribute").every((one) => one.attr !== net.attr || isLeft(one))
+  );
+}
+
+/** `for p in net.parameters(): p.requires_grad = False` */
+function isSwitchedOff(use: Expr, { file }: Facts): boolean {
+  const around = statementOf(use);
+  return (
+    around?.kind === "For" &&
+    contains(around.iter, use) &&
+    around.body.length === 1 &&
+    /\.requires_grad(?:_\(\s*| ?= ?)False/.test(file.textOf(around.body[0]!))
+  );
+}
+
+/** `save_checkpoint(net, step)`, `accelerator.unwrap_model(net)` */
+function isForSaving({ parent }: Expr): boolean {
+  const taken = parent?.kind === "Arg" && parent.parent?.kind === "Call" ? parent.parent : null;
+  return taken !== null && /^_?(?:save|unwrap)(?:_|$)/.test(lastWord(taken.func));
 }
 
 /** Methods of language models and policies that score what they are given. */

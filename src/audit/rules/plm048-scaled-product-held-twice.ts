@@ -16,6 +16,7 @@ import {
   heldValue,
   isChangedOrDropped,
   isForSoftmax,
+  isKeptByOutputs,
   isLarge,
   isLogits,
   isOfBatches,
@@ -27,6 +28,9 @@ import {
 
 const MESSAGE =
   "The unscaled product is alive while the scaled one is made; scale the smaller operand, or rebind the result step by step";
+
+const KEPT =
+  "What the model returned still holds the unscaled logits beside the scaled ones; scale them in place, or take them out of it and drop it first";
 
 export const rule: Rule = {
   meta: {
@@ -63,7 +67,8 @@ export const rule: Rule = {
         : product.op === "*" && isOfLarge(product.right, product.left, facts)
           ? product.right
           : null;
-      if (large && isOften(product, unsigned(large), facts)) yield { at: product, message: MESSAGE };
+      if (large && isOften(product, unsigned(large), facts))
+        yield { at: product, message: isOfOutputs(unsigned(large), facts) ? KEPT : MESSAGE };
     }
   },
 };
@@ -72,9 +77,13 @@ export const rule: Rule = {
 function isOfLarge(side: Expr, other: Expr, facts: Facts): boolean {
   const large = unsigned(side);
   return (
-    (large.kind === "Name" || large.kind === "Call" || (large.kind === "Binary" && large.op === "@")) &&
+    (large.kind === "Name" ||
+      large.kind === "Call" ||
+      large.kind === "Attribute" ||
+      large.kind === "Subscript" ||
+      (large.kind === "Binary" && large.op === "@")) &&
     (isScalar(other, facts) || isHandedScale(other, facts)) &&
-    isLarge(large, facts)
+    (isLarge(large, facts) || isKeptByOutputs(large, facts))
   );
 }
 
@@ -385,6 +394,12 @@ function isHandedScale(factor: Expr, { file }: Facts): boolean {
   );
 }
 
+/** `outputs.logits`, or a name for it. */
+function isOfOutputs(large: Expr, facts: Facts): boolean {
+  const made = large.kind === "Name" ? (heldValue(large, facts)?.value ?? null) : null;
+  return isKeptByOutputs(made ?? large, facts);
+}
+
 /** In a forward; the scores of a vocabulary, and a product that is named, are as large where a trainer makes them. */
 function isOften(expr: Expr, large: Expr, facts: Facts): boolean {
   const why = facts.everyStep(expr)?.why ?? "";
@@ -394,6 +409,7 @@ function isOften(expr: Expr, large: Expr, facts: Facts): boolean {
     why.includes("training loop of") ||
     (why !== "" &&
       (isLogits(large, facts) ||
+        isKeptByOutputs(made ?? large, facts) ||
         isOfBatches(large, facts) ||
         (made !== null && (factors(made, facts).length > 0 || isTokenLogits(made, facts)))))
   );

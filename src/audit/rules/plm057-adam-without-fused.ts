@@ -1,6 +1,6 @@
 import { isFalse, isNone, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { lastWord } from "../../python/nodes.ts";
+import { contains, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr, Name, Node, Param } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { entry, given, hidesArguments, literalDict } from "../facts/arguments.ts";
@@ -135,7 +135,7 @@ function chosenByTest(name: Name, facts: Facts): string | null {
     return made?.kind === "IfExp" ? [made.body, made.orelse] : made ? [made] : [];
   });
   const names = either.map((one) =>
-    either.length > 1 && !isByDefault(one, facts)
+    either.length > 1 && !isByDefault(one, name, facts)
       ? null
       : (file.dotted(one) ?? (one.kind === "Name" ? null : chosenFrom(one, facts))),
   );
@@ -143,9 +143,11 @@ function chosenByTest(name: Name, facts: Facts): string | null {
 }
 
 /** What is left when nobody asks for another: an `else` that no option keeps from running, or the word that an option has by default. */
-function isByDefault(one: Expr, { file, project }: Facts): boolean {
+function isByDefault(one: Expr, use: Name, { file, project }: Facts): boolean {
   if (optionBehind(one, file, project)) return false;
   for (let child: Node = one, at = one.parent; at && at.kind !== "FunctionDef"; child = at, at = at.parent) {
+    // `elif kind == "adamw":` around both the choice and the call decides nothing between what is chosen from.
+    if (contains(at, use)) break;
     if ((at.kind !== "If" && at.kind !== "IfExp") || child === at.test) continue;
     const isElse = at.kind === "If" ? at.orelse.includes(child as never) : at.orelse === child;
     const [right] = at.test.kind === "Compare" ? at.test.rights : [];
