@@ -25,7 +25,7 @@ export class Differentiated {
   }
 
   /** Apart from the constructor: whether something is a plain number is asked on the way, of who asks back. */
-  follow(role: (cls: ClassDef) => Role): void {
+  follow(role: (cls: ClassDef) => Role, stepped: readonly Expr[]): void {
     const losses = backwardCalls(this.#file).flatMap(({ loss }) => (loss ? [loss] : []));
     for (const loss of losses) {
       const own = selfAttribute(loss);
@@ -34,7 +34,7 @@ export class Differentiated {
       if (loss.kind === "Attribute" && own === null && !this.#isPutAnew(loss))
         this.items.add(itemKey(loss, this.#file));
     }
-    for (const loss of losses) this.#trace(loss);
+    for (const loss of [...losses, ...stepped]) this.#trace(loss);
     this.#traceHandedIn();
     for (const loss of returnedLosses(this.#file, role)) this.#trace(loss);
   }

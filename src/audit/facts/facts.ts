@@ -32,6 +32,7 @@ import {
 import type { Backward, Loop } from "./training.ts";
 import { EACH, SHAPED } from "./returns.ts";
 import { skips, skipsAbove } from "./turns.ts";
+import { lossesStepped } from "./stepped-losses.ts";
 import { Values } from "./values.ts";
 import type { HandedBack } from "./values.ts";
 import type { Value } from "./value.ts";
@@ -123,6 +124,7 @@ export class Facts {
       reduced: (call, name) => this.#reduced(call, name),
       ran: (call, index) => this.ranElsewhere(call, index),
       loss: (call, key) => this.#handedLoss(call, key),
+      stepped: () => lossesStepped(this),
       hostLoss: project.hostLosses.has(file.module),
     });
   }

@@ -36,6 +36,7 @@ export function passedBy(file: PythonFile): (call: Call) => Passed | null {
     reduced: () => null,
     ran: () => null,
     loss: () => null,
+    stepped: () => [],
     hostLoss: false,
   });
   return (call) => {

@@ -1,7 +1,7 @@
 import type { Reads } from "./openers.ts";
 import type { Condition } from "./turn-conditions.ts";
 import type { Role } from "./classes.ts";
-import { Some, closure } from "./graph.ts";
+import { Some, closure, leftToHeirs } from "./graph.ts";
 import type { CallGraph, Edge, Fn } from "./graph.ts";
 import { manySteps, spreadHeat } from "./heat.ts";
 import { MADE, siteOf, targetOf } from "./summary.ts";
@@ -203,6 +203,10 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     (fn) => fn.summary.backward === true,
     () => true,
   );
+  for (const [base, heirs] of graph.left) {
+    if (heirs.every((heir) => loose.has(heir))) loose.add(base);
+    if (heirs.every((heir) => reaches.has(heir))) reaches.add(base);
+  }
   const hot = spreadHeat(graph, loose, roles, names, pickedLosses(summaries, graph, mentioned, names));
   const looped = new Some(graph.all.length);
   for (const fn of graph.all) if (fn.callers.some(isRepeated)) looped.add(fn);
@@ -472,7 +476,11 @@ function callGraph(
     );
   const all = [...byName.values()];
   const training = all.filter(({ summary }) => summary.loose || summary.backward || summary.steps);
-  return { all, byName, training, aliases, targets: known };
+  const left = leftToHeirs(training, byName, names);
+  // Whoever calls what a base leaves to its heirs calls theirs.
+  for (const [base, heirs] of left)
+    for (const { from, site } of [...base.callers]) for (const heir of heirs) connect(from, heir, site);
+  return { all, byName, training, aliases, targets: known, left };
 }
 
 /** `model.evaluate_actions(x)` is of the training where that differentiates beside it, on every turn. */

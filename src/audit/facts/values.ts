@@ -62,6 +62,8 @@ export interface Around {
   readonly ran: (call: Call, index: number | null) => Expr | null;
   /** Whether a function of another file hands back a loss, whole, in its place of a tuple or under its key, and with its graph. */
   readonly loss: (call: Call, key: number | string) => "yes" | "no" | null;
+  /** The losses that this file's loops hand to functions of the tree which take a step with them. */
+  readonly stepped: () => readonly Expr[];
   /** A loss of the program goes on on the host with what it is given: which one, only who makes them knows. */
   readonly hostLoss: boolean;
 }
@@ -172,7 +174,7 @@ export class Values {
         this.#file,
         (expr) => expr.kind === "Num" || this.of(expr).what === "number",
       );
-      this.#differentiated.follow(this.#around.role);
+      this.#differentiated.follow(this.#around.role, this.#around.stepped());
       // What was asked on the way did not know of these yet.
       this.#known.clear();
       this.#definitions.clear();

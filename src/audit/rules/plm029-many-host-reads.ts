@@ -214,6 +214,14 @@ function beforeCopy(expr: Expr): Expr {
  * loss is where the network is.
  */
 function isLossOfWhoKnows(expr: Expr, facts: Facts): boolean {
+  // `policy_loss.mean()`
+  if (expr.kind === "Call")
+    return (
+      expr.func.kind === "Attribute" &&
+      /^(?:mean|sum|detach)$/.test(expr.func.attr) &&
+      expr.args.length === 0 &&
+      isLossOfWhoKnows(expr.func.value, facts)
+    );
   const name =
     expr.kind === "Subscript" ? (expr.index.kind === "Str" ? (expr.index.value ?? "") : "") : lastWord(expr);
   if (!facts.accelerator || !/^(?:Name|Attribute|Subscript)$/.test(expr.kind) || !LOSS.test(name))
