@@ -112,8 +112,17 @@ export function said(file: PythonFile): ReadonlyMap<string, Default | undefined>
         for (const { name, default: given } of one.params) if (given) put(found, name, literal(given));
     }
   }
+  // `{"learning_rate": 3e-5, "dataloader_num_workers": 8}`, of which a Trainer's settings are made wherever they are.
+  if (file.mentions(OF_TRAINER))
+    for (const { keys, values } of file.all("Dict"))
+      for (const [at, key] of keys.entries())
+        if (key?.kind === "Str" && key.value === OF_TRAINER && values[at])
+          put(found, OF_TRAINER, literal(values[at]));
   return found;
 }
+
+/** A word of transformers alone. */
+const OF_TRAINER = "dataloader_num_workers";
 
 /** `add_argument("-n", "--n-iters", dest=…)`; null for what must be given. */
 function optionName(call: Call): string | null {

@@ -175,8 +175,9 @@ export interface ProjectFacts {
 /** How float64 that a dataset hands out is written down. */
 const WIDE_DATA = /\.__getitem__:/;
 
-function hasWorkers({ callers }: Fn): boolean {
-  return callers.some(({ site }) => site.workers);
+/** `asked`: whether the settings of the tree give a Trainer's loader some. */
+function hasWorkers({ callers }: Fn, asked: boolean): boolean {
+  return callers.some(({ site }) => site.workers === true || (asked && site.workers === "asked"));
 }
 
 function isConstructor({ summary }: Fn): boolean {
@@ -225,6 +226,8 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const wide = new Map(
     summaries.flatMap((file) => (file.wide ?? []).map((one) => one.split(":") as [string, string])),
   );
+  const options = joinedOptions(summaries.map((one) => one.options));
+  const asked = Number(options.get("dataloader_num_workers") ?? 0) > 0;
   const facts = new Map<string, FunctionFacts>();
   // Of most functions only this is known: one object for all that are alike, which also crosses threads once.
   const alike = new Map<FunctionFacts["callersGradOff"], FunctionFacts>();
@@ -242,8 +245,8 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     const onlyRead = callers.length > 0 && callers.every(({ site }) => site.read === true);
     // `self.pairs = Pairs(path)`: what the constructor of a dataset makes, the workers have too.
     const workers =
-      hasWorkers(fn) ||
-      (isConstructor(fn) && callers.some(({ from }) => isConstructor(from) && hasWorkers(from)));
+      hasWorkers(fn, asked) ||
+      (isConstructor(fn) && callers.some(({ from }) => isConstructor(from) && hasWorkers(from, asked)));
     const collates = callers.some(({ site }) => site.collates);
     const parameters =
       passedParameters(summary, callers) ??
@@ -324,7 +327,6 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     }
     facts.set(summary.name, one);
   }
-  const options = joinedOptions(summaries.map((one) => one.options));
   const { unused, inner } = unusedParts(summaries, roles, graph, mentioned);
   const { accelerated, pinning, working } = joinedModules(summaries, names, roles);
   const tried = new Set(summaries.filter((file) => isTried(file, mentioned)).map(({ module }) => module));
@@ -479,7 +481,7 @@ function callGraph(
   const left = leftToHeirs(training, byName, names);
   // Whoever calls what a base leaves to its heirs calls theirs.
   for (const [base, heirs] of left)
-    for (const { from, site } of [...base.callers]) for (const heir of heirs) connect(from, heir, site);
+    for (const { from, site } of base.callers) for (const heir of heirs) connect(from, heir, site);
   return { all, byName, training, aliases, targets: known, left };
 }
 

@@ -29,7 +29,7 @@ import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
 import { loadersMade } from "./loaders.ts";
 import { pinnedMakers } from "./pinned-makers.ts";
-import { collatedWith, heldByDatasets, hostCollates, sharedClasses } from "./worker-data.ts";
+import { collatedWith, heldByDatasets, hostCollates, sharedClasses, trainedClasses } from "./worker-data.ts";
 import { STEPPERS, isCompound, isRunAlone } from "./names.ts";
 import { shapesVary } from "./shapes.ts";
 import { isBehindOwnOption, turnsCheckpointingOn } from "./behind-options.ts";
@@ -284,6 +284,9 @@ class Summarizer {
           calls.push({ target: one, grad: "unknown", throttled: true, workers: true });
       }
     }
+    for (const [name, made] of trainedClasses(this.#file))
+      for (const one of this.#places(name))
+        this.#around(made[0]!).calls.push({ target: `${one}.__init__`, grad: "unknown", workers: "asked" });
     for (const [init, names] of heldByDatasets(this.#file))
       for (const name of names.flatMap((one) => this.#places(one)))
         if (!LIBRARY.test(name))

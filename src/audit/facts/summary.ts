@@ -168,8 +168,8 @@ export interface CallSite {
   readonly passed?: Passed | undefined;
   /** Of what it returns only a number is wanted: `net.penalty().item()`. */
   readonly read?: true | undefined;
-  /** What it makes is a dataset that worker processes read. */
-  readonly workers?: true | undefined;
+  /** What it makes is a dataset that worker processes read; or does where the settings of another file ask for some. */
+  readonly workers?: true | "asked" | undefined;
   /** A loader is given it, or what it makes, to put batches together with. */
   readonly collates?: true | undefined;
   /** It draws from a buffer that was handed in, of a class that this file does not have. */

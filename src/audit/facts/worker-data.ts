@@ -5,6 +5,7 @@ import { classOf, lastWord } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
 import { given } from "./arguments.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
+import { said } from "./options.ts";
 import { returnsByName } from "./returns.ts";
 import { callTarget, instanceType } from "./summary.ts";
 import { isCapital, last } from "./torch-names.ts";
@@ -15,6 +16,24 @@ export function sharedClasses(file: PythonFile): Map<string, Call[]> {
   const found = new Map<string, Call[]>();
   for (const data of givenToWorkers(file)) made(data, file, found, 0);
   return found;
+}
+
+/** Classes of what a Trainer of this file learns from, whose settings are unpacked from another file's: `TrainingArguments(**settings)`. */
+export function trainedClasses(file: PythonFile): Map<string, Call[]> {
+  const found = new Map<string, Call[]>();
+  const trained = file.calls.given(["train_dataset"]);
+  if (trained.length > 0 && isSetElsewhere(file) && !trainerHasWorkers(file))
+    for (const call of trained) made(keyword(call, "train_dataset")!.value, file, found, 0);
+  return found;
+}
+
+const SETTINGS = /(?:TrainingArguments|(?:SFT|DPO|GRPO|Reward|ORPO|KTO)Config)$/;
+
+function isSetElsewhere(file: PythonFile): boolean {
+  return (
+    !file.mentions("dataloader_num_workers") &&
+    file.calls.matching(SETTINGS).some(({ args }) => args.some(({ star }) => star === 2))
+  );
 }
 
 /** What the loaders of this file with worker processes are given to read, and a Trainer whose loader is to have some. */
@@ -40,6 +59,8 @@ function trainerHasWorkers(file: PythonFile): boolean {
   });
   return (
     asked ||
+    // `{"dataloader_num_workers": 4}`, unpacked into them.
+    Number(file.once(said).get("dataloader_num_workers") ?? 0) > 0 ||
     file.all("Assign").some(({ targets: [target], value, parent }) => {
       if (target?.kind !== "Name" || target.id !== "dataloader_num_workers" || parent?.kind !== "ClassDef")
         return false;
