@@ -35,16 +35,18 @@ function callsByChoice(fn: FunctionDef, file: PythonFile): readonly Call[] {
   });
 }
 
-/** `return DataLoader(…)`, or by the name it gets, alone or as one of several. */
-function isHandedOut(call: Call, file: PythonFile): boolean {
-  const own = heldIn(call) ?? call;
+/** `return DataLoader(…)`, or by the name it gets, and by others that this gets, alone or as one of several. */
+function isHandedOut(loader: Expr, file: PythonFile, depth = 0): boolean {
+  const own = (depth > 0 ? endlessOf(loader, file) : null) ?? heldIn(loader) ?? loader;
   if (own.parent?.kind === "Return") return true;
+  // `return train, test`; what stands in a call may come back as anything.
+  if (depth > 0 && own.parent?.kind === "Tuple" && own.parent.parent?.kind === "Return") return true;
   // `return {"train": DataLoader(…)}`
   if (own.parent?.kind === "Dict")
     return (
       own.parent.parent?.kind === "Return" && isForTraining(own.parent.keys[own.parent.values.indexOf(own)])
     );
-  const target = own.parent?.kind === "Assign" ? own.parent.targets[0] : null;
+  const target = own.parent?.kind === "Assign" && own.parent.value === own ? own.parent.targets[0] : null;
   // `made["train"] = DataLoader(…)`, and `return made`
   if (target?.kind === "Subscript")
     return (
@@ -54,14 +56,8 @@ function isHandedOut(call: Call, file: PythonFile): boolean {
         .reaching(target.value)
         .some((one) => file.scopes.uses(one).some((use) => use.parent?.kind === "Return"))
     );
-  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
-  return (
-    made !== null &&
-    file.scopes.uses(made).some((use) => {
-      const whole = endlessOf(use, file) ?? heldIn(use) ?? use;
-      return (whole.parent?.kind === "Tuple" ? whole.parent : whole).parent?.kind === "Return";
-    })
-  );
+  const made = target?.kind === "Name" && depth < 3 ? file.scopes.definitionAt(target) : null;
+  return made !== null && file.scopes.uses(made).some((use) => isHandedOut(use, file, depth + 1));
 }
 
 function isForTraining(key: Expr | null | undefined): boolean {
