@@ -1,13 +1,16 @@
+import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
-import { ENDLESS, goneThrough, isDataLoader, pinsBatches } from "./loaders.ts";
+import { methodsOf } from "./classes.ts";
+import type { Facts } from "./facts.ts";
+import { ENDLESS, goneThrough, isDataLoader, namesNoDevice, pinsBatches } from "./loaders.ts";
 import { callsOf, returnsByName } from "./returns.ts";
 import { isCapital } from "./torch-names.ts";
 
 /** Functions of a file that hand out a loader whose batches are pinned, or one that another of them made. */
 export function pinnedMakers(file: PythonFile): ReadonlySet<FunctionDef> {
-  const found = new Set<FunctionDef>();
+  const found = new Set<FunctionDef>(ownLoaders(file));
   let made: readonly Call[] = file
     .callsNamed("DataLoader")
     .filter((call) => isDataLoader(file.dotted(call.func)) && pinsBatches(call, file));
@@ -21,6 +24,39 @@ export function pinnedMakers(file: PythonFile): ReadonlySet<FunctionDef> {
     made = [...makers].flatMap((fn) => [...callsOf(fn, file), ...callsByChoice(fn, file)]);
   }
   return found;
+}
+
+/** `super().__init__(data, pin_memory=True)`, in the constructor of a class that is made from torch's loader and sends nothing itself. */
+function ownLoaders(file: PythonFile): readonly FunctionDef[] {
+  return file.callsNamed("__init__").flatMap((call) => {
+    const fn = functionOf(call);
+    const cls = fn?.kind === "FunctionDef" && fn.name === "__init__" ? fn.parent : null;
+    return cls?.kind === "ClassDef" &&
+      cls.args.some(({ value }) => isDataLoader(file.dotted(value))) &&
+      pinsBatches(call, file) &&
+      // What it hands out by itself may be something else.
+      !methodsOf(cls).some(({ name }) => /^__(?:iter|next)__$/.test(name)) &&
+      namesNoDevice(cls, file)
+      ? [fn as FunctionDef]
+      : [];
+  });
+}
+
+/** Whether a call makes a loader of pinned batches, by a function of the tree or by a class of it that is one. */
+export function makesPinned(call: Call, facts: Facts): boolean {
+  if (facts.callee(call)?.pins === true) return true;
+  const { file, project } = facts;
+  const name = file.dotted(call.func);
+  if (name === null || !isCapital(lastWord(call.func))) return false;
+  const asked = keyword(call, "pin_memory");
+  if (asked && !isTrue(asked.value)) return false;
+  // The name counts from some folder above the file.
+  for (let above = `${file.module}.`; above !== "";) {
+    above = above.slice(0, above.lastIndexOf(".", above.length - 2) + 1);
+    const made = project.functions.get(`${above}${name}.__init__`);
+    if (made) return made.pins;
+  }
+  return false;
 }
 
 /** `maker_for(kind)(args)`, where `def maker_for(kind)` returns this function by its name, or another one. */

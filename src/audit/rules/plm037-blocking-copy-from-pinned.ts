@@ -8,6 +8,7 @@ import type { Facts } from "../facts/facts.ts";
 import { iteratedText, loadersOf, mayPin, pinsBatches } from "../facts/loaders.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { hasOwnBoxes } from "../facts/project-words.ts";
+import { makesPinned } from "../facts/pinned-makers.ts";
 import { nextOf } from "../facts/next-batches.ts";
 import { callsOf, returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -405,7 +406,7 @@ function isPinned(iter: Expr, facts: Facts): boolean {
   const text = iteratedText(iter, file);
   const forTraining = !/val|test|eval|dev/i.test(text);
   // `train_loader, val_loader = make_loaders(cfg)` of another file, which pins those of one of them.
-  const pins = (call: Call): boolean => facts.callee(call)?.pins === true;
+  const pins = (call: Call): boolean => makesPinned(call, facts);
   if (forTraining && loadersOf(iter, facts, 0, pins)?.every(pins) === true) return true;
   return (facts.pins === "most" || (facts.pins === "training" && forTraining)) && isLoader(text, facts);
 }

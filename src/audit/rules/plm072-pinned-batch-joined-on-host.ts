@@ -6,6 +6,7 @@ import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loadersOf, pinsBatches, pinsForDevice } from "../facts/loaders.ts";
+import { makesPinned } from "../facts/pinned-makers.ts";
 import { nextOf } from "../facts/next-batches.ts";
 import type { ProjectFacts } from "../facts/project.ts";
 import {
@@ -515,7 +516,7 @@ function begins(call: Call, facts: Facts): boolean {
 
 /** One is enough: that one's batches are pinned in vain. */
 function arePinned(iterated: Expr, facts: Facts): boolean {
-  const pins = (call: Call): boolean => facts.callee(call)?.pins === true;
+  const pins = (call: Call): boolean => makesPinned(call, facts);
   return (
     loadersOf(iterated, facts, 0, pins)?.some(
       (call) => pinsBatches(call, facts.file) || pinsForDevice(call, facts.file) || pins(call),
