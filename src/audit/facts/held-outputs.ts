@@ -357,3 +357,11 @@ function turnedBy(expr: Expr): Expr | null {
     return expr.func.kind === "Attribute" && expr.func.attr === "t" ? expr.func.value : null;
   return expr.kind === "Attribute" && expr.attr === "T" ? expr.value : null;
 }
+
+/** Handed, with its graph or without, to a function of the tree that differentiates and takes a step, and keeps nothing of it. */
+export function isStepped(use: Name, facts: Facts): boolean {
+  const cut = use.parent?.kind === "Attribute" && use.parent.attr === "detach" ? use.parent.parent : use;
+  const call = cut?.parent?.kind === "Arg" ? cut.parent.parent : null;
+  const callee = call?.kind === "Call" ? facts.callee(call) : null;
+  return callee !== null && callee.loose && callee.reachesBackward && callee.keeps === null;
+}

@@ -37,6 +37,7 @@ import {
   isOfLogits,
   isOnlyLookedAt,
   isReadByLayer,
+  isStepped,
   isTakenOver,
   stepIn,
 } from "../facts/held-outputs.ts";
@@ -74,6 +75,7 @@ export const rule: Rule = {
         const idle = own < 0 ? [] : [...unread(statement, loop, own, facts)];
         if (idle.length === 0) idle.push(...besideLoss(statement, loop, facts));
         if (idle.length === 0) idle.push(...handedBack(statement, loop, facts));
+        if (idle.length === 0 && own >= 0) idle.push(...handedToSteps(statement, loop, own, facts));
         yield* idle;
         yield* inRecord(statement, loop, facts);
       }
@@ -234,6 +236,33 @@ function* handedBack(statement: Assign, loop: Loop, facts: Facts): Generator<Fin
     yield {
       at: held[0]!.name,
       message: `${names} ${held.length > 1 ? "hold" : "holds"} this step's outputs, handed back by \`${lastWord(call.func)}\`, until the next forward has finished; hand back the numbers that are wanted of them`,
+    };
+}
+
+/**
+ * `fakes = self.gen(noise)`, which the functions that update one network and the other are handed, and nothing else reads: when both
+ * have done so, what was generated is there until the next is.
+ */
+function* handedToSteps(statement: Assign, loop: Loop, own: number, facts: Facts): Generator<Finding> {
+  const [target, ...more] = statement.targets;
+  const call = statement.value;
+  if (target?.kind !== "Name" || more.length > 0 || call.kind !== "Call") return;
+  if (!MADE_UP.test(target.id) || !GENERATES.test(lastWord(call.func)) || !isNetwork(call.func, facts))
+    return;
+  const { scopes } = facts.file;
+  const bound = scopes.scopeOf(target).bindings.get(target.id) ?? [];
+  // Deleted, or made anew for another update.
+  if (bound.some(({ node }) => node !== target && contains(loop, node))) return;
+  const made = scopes.definitionAt(target);
+  const uses = made ? scopes.uses(made).filter((use) => !isAskedForSize(use)) : [];
+  if (uses.length === 0 || !uses.every((use) => contains(loop, use) && isStepped(use, facts))) return;
+  const last = Math.max(own, ...uses.map((use) => loop.body.findIndex((one) => contains(one, use))));
+  const edit = deletion([target.id], loop.body[last], facts.file);
+  if (edit)
+    yield {
+      at: target,
+      message: `\`${target.id}\` holds what was generated for this step until the next is, though the updates are done with it`,
+      fix: { grade: "safe", title: "Delete it after its last use", edits: [edit] },
     };
 }
 
