@@ -115,6 +115,7 @@ const FILES = [
   "labels-103.jsonl",
   "labels-104.jsonl",
   "labels-105.jsonl",
+  "labels-106.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);
