@@ -79,11 +79,14 @@ export const HEADS = /^(?:lm_head|score|classifier|\w*(?:norm|ln)(?:_\w+)?)$/;
 
 /** Each of these makes the embeddings' output require gradients, or trains the embeddings. */
 const FEEDS =
-  /enable_input_require_grads|make_inputs_require_grad|["']modules_to_save|Prompt(?:Tuning|Encoder)|requires_grad_?\(\s*True|["']embed_tokens["']\s*[,\]]|embed_tokens\.(?:weight\.)?requires_grad|unsloth/;
+  /enable_input_require_grads|make_inputs_require_grad|["']modules_to_save|requires_grad_?\(\s*True|["']embed_tokens["']\s*[,\]]|embed_tokens\.(?:weight\.)?requires_grad|unsloth/;
+
+/** So do prompts that are learnt, where no other kind of adapter may be chosen instead. */
+const PROMPTS = /Prompt(?:Tuning|Encoder)/;
 
 /** Whether gradients get into the first checkpoint whatever the options are; a head that is trained does not see to it. */
 export function feedsAlways(file: PythonFile): boolean {
-  return FEEDS.test(file.text);
+  return FEEDS.test(file.text) || (PROMPTS.test(file.text) && file.callsNamed("LoraConfig").length === 0);
 }
 
 /** The same, or by a preparation or by modules that are trained whole, in some of its runs. */

@@ -291,7 +291,7 @@ function isHandedIn({ how, value }: Definition): boolean {
  * it has rows. What is known to be of the host, an array or a list, is counted there.
  */
 function isUnknownTest(expr: NodeOf<"Compare">, picked: NodeOf<"Subscript">, facts: Facts): boolean {
-  if (facts.value(picked.value).what !== "tensor" && !isUsedInStep(picked, facts)) return false;
+  if (!isTensorLike(facts.value(picked.value)) && !isUsedInStep(picked, facts)) return false;
   const sides = [expr.left, ...expr.rights].map((side) => facts.value(side).what);
   return facts.value(expr).what === "unknown" && sides.every((what) => /^(?:unknown|number)$/.test(what));
 }

@@ -16,7 +16,8 @@ const EVERY_RANK =
 /** `torch.hub.load_state_dict_from_url` and what it was called before. */
 const DOWNLOADS = ["load_state_dict_from_url", "load_url"];
 
-const SMALL = /sched|scaler|rng|random|feature|dataset|vocab|meta|stats|corpus|cache|shape/i;
+const SMALL =
+  /sched|scaler|rng|random|feature|dataset|vocab|meta|stats|corpus|cache(?!d_(?:path|file|download))|shape/i;
 
 export const rule: Rule = {
   meta: {

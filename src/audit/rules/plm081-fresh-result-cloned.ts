@@ -393,12 +393,13 @@ function isKeptSkip(call: Call, value: Expr, facts: Facts): boolean {
   );
 }
 
-/** `self.conv`, `self.blocks[i]`, `block` of `for block in self.blocks`. */
+/** `self.conv`, `self.blocks[i]`, `block` of `for block in self.blocks` and of `for block, attend in self.blocks`. */
 function isOwnLayer(func: Expr, file: PythonFile): boolean {
   const holder = func.kind === "Subscript" ? func.value : func;
   if (selfAttribute(holder) !== null) return true;
   const [made, ...more] = func.kind === "Name" ? file.scopes.reaching(func) : [];
-  const loop = made?.node.parent;
+  const around = made?.node.parent;
+  const loop = around?.kind === "Tuple" ? around.parent : around;
   return more.length === 0 && loop?.kind === "For" && selfAttribute(loop.iter) !== null;
 }
 

@@ -12,7 +12,7 @@ def bent(found, wanted, weight):
 
 def box_gap(found, wanted, kinds):
     hit = kinds > 0
-    return bent(found[hit], wanted[hit], 1.0)  # expect: PLM028
+    return bent(found[hit], wanted[hit], 1.0)  # expect: PLM028, PLM028
 
 
 def spread(rows, size):
