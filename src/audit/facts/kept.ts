@@ -1,12 +1,15 @@
 import type { PythonFile } from "../../python/file.ts";
 import { keyword } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, Node, Sequence, Stmt } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Node, Sequence, Stmt } from "../../python/tree.ts";
+import { definitionsOf, givenFor, innerRoot, isTakenBack } from "./called-keeps.ts";
+import type { CalledKeep } from "./called-keeps.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import { isDifferentiatedItem } from "./backwarded.ts";
 import type { Facts } from "./facts.ts";
 import { attributeMayBeDifferentiated, mayBeDifferentiated } from "./flow.ts";
+import { callsOf } from "./returns.ts";
 import { isThrottle } from "./turns.ts";
 import { loopsAround } from "./training.ts";
 import type { Loop } from "./training.ts";
@@ -25,11 +28,23 @@ export interface Keep {
 
 /** Everything in the file that grows from turn to turn: sums, averages, lists, entries of dicts. */
 export function keeps(facts: Facts): readonly Keep[] {
-  return facts.once(allKeeps);
+  return facts.once(allKeeps).here;
 }
 
-function allKeeps(facts: Facts): readonly Keep[] {
-  return [...candidates(facts)].flatMap((one) => outlives(one, facts));
+/** The same of what a loop hands to a function that it calls every turn, and that this adds to. */
+export function keepsOfCalls(facts: Facts): readonly CalledKeep[] {
+  return facts.once(allKeeps).called;
+}
+
+function allKeeps(facts: Facts): { readonly here: readonly Keep[]; readonly called: readonly CalledKeep[] } {
+  const here: Keep[] = [];
+  const called: CalledKeep[] = [];
+  for (const one of candidates(facts)) {
+    const found = outlives(one, facts);
+    if (found.length > 0) here.push(...found);
+    else called.push(...outlivesByCall(one, facts));
+  }
+  return { here, called };
 }
 
 type Candidate = Omit<Keep, "loop">;
@@ -240,7 +255,10 @@ function mayOutlive(root: Expr, at: Node, facts: Facts): boolean {
   if (root.kind !== "Name") return facts.hot(at) !== null || facts.functionFacts(at).repeated;
   if (loopsAround(at).length > 0) return true;
   const { scopes } = facts.file;
-  return scopes.lookup(root)?.scope.node !== scopes.scopeOf(root).node && facts.hot(at) !== null;
+  const found = scopes.lookup(root);
+  if (found?.scope.node === scopes.scopeOf(root).node)
+    return found.definitions.some(({ how }) => how === "param");
+  return facts.hot(at) !== null;
 }
 
 /** `state["losses"]`, `state.setdefault("losses", [])`, in a loop that differentiates each turn: what it is handed is there for longer. */
@@ -319,6 +337,39 @@ function outlives(one: Candidate, facts: Facts): Keep[] {
   return begins.length > 0 && begins.every(isBefore) ? [{ ...one, loop }] : [];
 }
 
+/** The candidate of a function that is called in a loop, where what it fills is the loop's, and there before the turn and after it. */
+function outlivesByCall(one: Candidate, facts: Facts): CalledKeep[] {
+  const { file } = facts;
+  const { root: inner } = one;
+  const fn = functionOf(one.at);
+  if (inner.kind !== "Name" || fn?.kind !== "FunctionDef" || loopsAround(one.at).length > 0) return [];
+  const definitions = file.scopes.lookup(inner)?.definitions ?? [];
+  const param = definitions.find(({ how, node }) => how === "param" && node.parent === fn);
+  if (!param) return [];
+  const isSame = (other: Definition): boolean =>
+    other === param ||
+    other.how === "augment" ||
+    contains(one.at, other.node) ||
+    isRescaled(other) ||
+    isReset(other, fn);
+  if (!definitions.every(isSame)) return [];
+  for (const by of callsOf(fn, file)) {
+    const statement = statementOf(by);
+    const root = statement && loopsAround(by).length > 0 ? givenFor(param, fn, by) : null;
+    if (root?.kind !== "Name" || (rebinds(one) && !isTakenBack(root, inner, by, fn, file))) continue;
+    if (one.at.kind === "Call" && isMeter(root, facts, lastWord(one.at.func))) continue;
+    const [kept] = outlives({ ...one, root, at: statement! }, facts);
+    if (kept?.loop) return [{ ...kept, at: one.at, root, loop: kept.loop, by, inner }];
+  }
+  return [];
+}
+
+/** Of `total = total + x` and `total += x` the caller has nothing, unless it is handed back; a list, or an entry of what was handed in, it has. */
+function rebinds({ at, how }: Candidate): boolean {
+  if (at.kind === "Assign") return at.targets[0]!.kind !== "Subscript" && at.targets[0]!.kind !== "Attribute";
+  return at.kind === "AugAssign" && how === "sum" && at.target.kind === "Name";
+}
+
 /** `if total is None: total = loss`, whose `else` is the sum. */
 export function isFirst({ node, value }: Definition, sum: Node): boolean {
   for (let child: Node = node, at = node.parent; at; child = at, at = at.parent) {
@@ -343,7 +394,7 @@ export function isRescaled({ name, value }: Definition): boolean {
 }
 
 /** `if step % 100 == 0: total = 0.0`: begun anew now and then, and alive for many turns all the same. */
-export function isReset(definition: Definition, loop: Loop | null): boolean {
+export function isReset(definition: Definition, loop: Loop | FunctionDef | null): boolean {
   if (!loop || !contains(loop, definition.node) || !isFresh(definition)) return false;
   for (let at = definition.node.parent; at && at !== loop; at = at.parent)
     if (at.kind === "If" && isThrottle(at.test)) return true;
@@ -393,8 +444,9 @@ export function isOfFixedLength(made: Call, file: PythonFile): boolean {
 }
 
 /** `if len(queue) > size: queue.pop(0)`, `queue = queue[-size:]`: what is in it is from many turns. */
-export function isBounded({ at, root }: Keep, facts: Facts): boolean {
-  const name = facts.file.textOf(root);
+export function isBounded(keep: Keep, facts: Facts): boolean {
+  const { at } = keep;
+  const name = facts.file.textOf(innerRoot(keep));
   // `recent = recent[1:] + [x]`
   const { value } = at.kind === "Assign" ? at : { value: null };
   const sides = value?.kind === "Binary" ? [value.left, value.right] : [value];
@@ -496,8 +548,5 @@ export function isMaybeNumber(added: Expr): boolean {
 }
 
 export function isDifferentiatedItself(keep: Keep, facts: Facts): boolean {
-  return (
-    keep.root.kind === "Name" &&
-    (facts.file.scopes.lookup(keep.root)?.definitions ?? []).some((one) => facts.isDifferentiated(one))
-  );
+  return keep.root.kind === "Name" && definitionsOf(keep, facts).some((one) => facts.isDifferentiated(one));
 }

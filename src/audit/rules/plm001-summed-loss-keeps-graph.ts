@@ -1,7 +1,8 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import { classOf, contains, functionOf, namesIn } from "../../python/nodes.ts";
-import type { Expr, For, Node } from "../../python/tree.ts";
+import type { Expr, For, FunctionDef, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
+import { callOf, definitionsOf, turnOf } from "../facts/called-keeps.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isBackwarded } from "../facts/backwarded.ts";
 import {
@@ -11,11 +12,13 @@ import {
   isReset,
   keeps,
   keepsGraph,
+  keepsOfCalls,
   keptForBackward,
 } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
 import { keptArguments } from "../facts/keepers.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
+import type { Loop } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -29,7 +32,7 @@ export const rule: Rule = {
     inTraining: true,
   },
   *check(facts) {
-    for (const keep of keeps(facts)) {
+    for (const keep of [...keeps(facts), ...keepsOfCalls(facts)]) {
       if (keep.how !== "sum" || isStatisticOfModule(keep.root, facts)) continue;
       const { added, at, root } = keep;
       // The scores of a hypothesis are summed for one sentence.
@@ -37,7 +40,7 @@ export const rule: Rule = {
       if (fn?.kind === "FunctionDef" && /decod|search|generat|rescor|beam/i.test(fn.name)) continue;
       if (facts.gradMode(at) === "off" || !keepsGraph(added, facts)) continue;
       if (isOfFew(keep, facts) || isOfForward(keep, facts)) continue;
-      const freed = isBackwarded(added, keep.loop, facts);
+      const freed = isBackwarded(added, turnOf(keep), facts);
       if ((!freed && keptForBackward(keep, facts)) || isDifferentiatedItself(keep, facts)) continue;
       // Begun anew inside the loop: a few graph nodes, or what one step has, until the next step.
       if ((freed && isRebegun(keep, facts)) || isOfMicroSteps(keep, facts)) continue;
@@ -74,24 +77,32 @@ function isStatisticOfModule(root: Parameters<Facts["value"]>[0], facts: Facts):
 }
 
 /** Every backward of the loop is told to keep the graph it goes through. */
-function isRetained({ loop }: Keep, { backwards }: Facts): boolean {
-  const here = backwards.filter(({ call }) => loop !== null && contains(loop, call));
+function isRetained(keep: Keep, { backwards }: Facts): boolean {
+  const turn = turnOf(keep);
+  const here = backwards.filter(({ call }) => turn !== null && contains(turn, call));
   return here.length > 0 && here.every(({ call }) => isTrue(keyword(call, "retain_graph")?.value ?? null));
 }
 
 /** `if step % 100 == 99: running = 0.0` */
-function isNowAndThen({ root, loop }: Keep, { file }: Facts): boolean {
+function isNowAndThen(keep: Keep, facts: Facts): boolean {
   return (
-    root.kind === "Name" &&
-    loop !== null &&
-    (file.scopes.lookup(root)?.definitions ?? []).some(
-      (one) => one.how !== "augment" && contains(loop, one.node) && isReset(one, loop),
+    keep.loop !== null &&
+    definitionsOf(keep, facts).some(
+      (one) => one.how !== "augment" && turnsOf(keep).some((turn) => isReset(one, turn)),
     )
   );
 }
 
-function isRebegun({ root, at, loop }: Keep, facts: Facts): boolean {
+/** The loop, and the function by which it sums. */
+function turnsOf(keep: Keep): readonly (Loop | FunctionDef)[] {
+  const fn = callOf(keep) ? functionOf(keep.at) : null;
+  return [...(keep.loop ? [keep.loop] : []), ...(fn?.kind === "FunctionDef" ? [fn] : [])];
+}
+
+function isRebegun(keep: Keep, facts: Facts): boolean {
+  const { root, at, loop } = keep;
   if (root.kind !== "Name" || !loop) return false;
+  const turns = turnsOf(keep);
   // In this loop, or in one over batches around it.
   const around = loopsAround(loop)[0];
   const batches =
@@ -100,15 +111,16 @@ function isRebegun({ root, at, loop }: Keep, facts: Facts): boolean {
     !isOverLoaders(around, facts)
       ? around
       : loop;
-  return (facts.file.scopes.lookup(root)?.definitions ?? []).some(
+  return definitionsOf(keep, facts).some(
     (one) =>
       one.how !== "augment" &&
-      contains(batches, one.node) &&
+      [batches, ...turns].some((turn) => contains(turn, one.node)) &&
       !contains(at, one.node) &&
       !isRescaled(one) &&
       !isFirst(one, at) &&
       // Now and then is after many steps, unless it is with the optimizer's.
-      (!isReset(one, loop) || isWithStep(one.node, loop, facts)),
+      (!turns.some((turn) => isReset(one, turn)) ||
+        turns.some((turn) => contains(turn, one.node) && isWithStep(one.node, turn, facts))),
   );
 }
 
@@ -138,13 +150,14 @@ function isOfFew({ loop }: Keep, facts: Facts): boolean {
 }
 
 /** Begun and ended in one step of the optimizer, whose micro-batches the loop goes through. */
-function isOfMicroSteps({ root, loop }: Keep, facts: Facts): boolean {
+function isOfMicroSteps(keep: Keep, facts: Facts): boolean {
+  const { root, loop } = keep;
   if (root.kind !== "Name" || !loop) return false;
   const step = loopsAround(loop)[0] ?? functionOf(loop);
   const steps = optimizerSteps(facts.file);
   return (
     step !== null &&
-    !steps.some((one) => contains(loop, one)) &&
+    !steps.some((one) => turnsOf(keep).some((turn) => contains(turn, one))) &&
     steps.some(
       (one) =>
         one.start > loop.end && contains(step, one) && (loopsAround(one)[0] ?? functionOf(one)) === step,

@@ -13,9 +13,11 @@ import {
   isRing,
   keeps,
   keepsGraph,
+  keepsOfCalls,
   keptForBackward,
 } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
+import { callOf, innerRoot, turnOf } from "../facts/called-keeps.ts";
 import type { Facts } from "../facts/facts.ts";
 import { paramGiven } from "../facts/returns.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -33,7 +35,7 @@ export const rule: Rule = {
     inTraining: true,
   },
   *check(facts) {
-    for (const keep of keeps(facts)) {
+    for (const keep of [...keeps(facts), ...keepsOfCalls(facts)]) {
       const { added, at, root, loop } = keep;
       if (keep.how !== "list" || (root.kind !== "Name" && loop === null)) continue;
       if (isOfForward(keep, facts) || (facts.gradMode(at) === "off" && !isRecorded(added, facts))) continue;
@@ -41,7 +43,7 @@ export const rule: Rule = {
       if (facts.backwards.length === 0 && keptForBackward(keep, facts)) continue;
       const told = isItemOfLosses(added, facts) || isHandedToBackward(added, facts);
       if ((!told && !keepsGraph(added, facts)) || isMaybeNumber(added)) continue;
-      const freed = told || isBackwarded(added, loop, facts);
+      const freed = told || isBackwarded(added, turnOf(keep), facts);
       if (!freed && keptForBackward(keep, facts)) {
         // Differentiated every turn, and never emptied, it would be gone through twice: nobody wants these graphs.
         if (isReplayed(keep, facts))
@@ -58,7 +60,7 @@ export const rule: Rule = {
         continue;
       if (isOfOneStep(keep, facts) || isMadeAnArray(keep, facts)) continue;
       // A queue of a fixed length does not grow: what it holds is another rule's matter.
-      if (isQueue(root, facts) && facts.stepLoop(at)) continue;
+      if (isQueue(root, facts) && facts.stepLoop(callOf(keep) ?? at)) continue;
       // A term of what is differentiated after the loop: that backward frees the activations.
       if (!freed && isBackwarded(added, null, facts) && !outlivesStep(keep, facts)) continue;
       const name = facts.file.textOf(root);
@@ -136,13 +138,15 @@ function isRecorded(added: Expr, facts: Facts): boolean {
 }
 
 /** `np.array(values)` in the same turn: NumPy takes numbers, and would refuse the first that has a graph. */
-function isMadeAnArray({ root, loop }: Keep, { file }: Facts): boolean {
-  if (root.kind !== "Name" || !loop) return false;
+function isMadeAnArray(keep: Keep, { file }: Facts): boolean {
+  const root = innerRoot(keep);
+  const turn = turnOf(keep);
+  if (root.kind !== "Name" || !turn) return false;
   return (file.scopes.lookup(root)?.definitions ?? []).some((one) =>
     file.scopes.uses(one).some(({ parent }) => {
       const call = parent?.kind === "Arg" ? parent.parent : null;
       return (
-        call?.kind === "Call" && contains(loop, call) && (file.dotted(call.func) ?? "").startsWith("numpy.")
+        call?.kind === "Call" && contains(turn, call) && (file.dotted(call.func) ?? "").startsWith("numpy.")
       );
     }),
   );
@@ -168,15 +172,16 @@ function isHandedIn(root: Expr, { file }: Facts): boolean {
 }
 
 /** `random.sample(memory, n)` in a loop that differentiates each turn. */
-function isReplayed({ root, loop }: Keep, facts: Facts): boolean {
+function isReplayed(keep: Keep, facts: Facts): boolean {
   const { file } = facts;
-  if (!loop || !facts.backwards.some(({ call }) => contains(loop, call))) return false;
-  const name = file.textOf(root);
+  const turn = turnOf(keep);
+  if (!keep.loop || !turn || !facts.backwards.some(({ call }) => contains(turn, call))) return false;
+  const name = file.textOf(innerRoot(keep));
   return file
     .callsNamed("sample", "choice", "choices")
     .some(
       (call) =>
-        contains(loop, call) &&
+        contains(turn, call) &&
         (call.args.some(({ value }) => file.textOf(value) === name) ||
           (call.func.kind === "Attribute" && file.textOf(call.func.value) === name)),
     );

@@ -6,6 +6,7 @@ import { appendCall } from "../edits.ts";
 import { runsBehind } from "../facts/behind-loss.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import { isFilled, isReadCut, readsOfList } from "../facts/cuts.ts";
+import { callOf } from "../facts/called-keeps.ts";
 import type { Facts } from "../facts/facts.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
 import { isFactory, isTensorOf, keptArguments, keptParameters, writtenRows } from "../facts/keepers.ts";
@@ -18,6 +19,7 @@ import {
   isQueue,
   isRing,
   keeps,
+  keepsOfCalls,
   keptForBackward,
 } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
@@ -64,12 +66,12 @@ function* piles(facts: Facts): Generator<Finding> {
   yield* rows(facts);
   yield* rowsElsewhere(facts);
   yield* joined(facts);
-  for (const keep of keeps(facts)) {
+  for (const keep of [...keeps(facts), ...keepsOfCalls(facts)]) {
     const { added, at, root } = keep;
     if (keep.how !== "list" || facts.gradMode(at) === "off") continue;
     if (later.some((one) => one.at === at)) continue;
     // Another rule tells of lists that a function fills; a bounded queue of its own outlives the step as one on self does.
-    if (root.kind === "Name" && !(isQueue(root, facts) && facts.stepLoop(at))) continue;
+    if (root.kind === "Name" && !(isQueue(root, facts) && facts.stepLoop(callOf(keep) ?? at))) continue;
     if (!isRing(at, facts.file) && replaces(at, facts)) continue;
     const known =
       facts.value(added).graph === "yes" ||
