@@ -5,10 +5,12 @@ import type { Attribute, Call, Expr, FunctionDef, Name, Node } from "../../pytho
 import { appendCall, deleteStatement, indentAt } from "../edits.ts";
 import { MICRO_STEPS } from "../facts/accumulation.ts";
 import { selfAttribute } from "../facts/classes.ts";
+import { givenFor } from "../facts/called-keeps.ts";
+import type { CalledKeep } from "../facts/called-keeps.ts";
 import { isReadCut, readsOfList } from "../facts/cuts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFrom } from "../facts/backwarded.ts";
-import { keeps } from "../facts/kept.ts";
+import { keeps, keepsOfCalls } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
 import { carriedNames, isNetwork, networkOfLoss, runInParts } from "../facts/networks.ts";
 import { isOfOtherRuns } from "../facts/other-runs.ts";
@@ -80,12 +82,61 @@ export const rule: Rule = {
         ...(fix ? { fix } : {}),
       };
     }
+    yield* called(facts, helpers);
     yield* comprehensions(facts);
     yield* onSelf(facts);
   },
 };
 
 const LOSSES = /loss|cost|err|nll/i;
+
+/**
+ * `total = part(net, x, y, total)`, of a function that adds the part's loss to what it was handed: differentiated after the
+ * loop, or by the function now and then.
+ */
+function* called(facts: Facts, helpers: readonly Backward[]): Generator<Finding> {
+  const { file, backwards } = facts;
+  for (const keep of keepsOfCalls(facts)) {
+    const { added, at, by, inner, loop, root } = keep;
+    const fn = functionOf(at);
+    if (keep.how !== "sum" || !fn || facts.gradMode(at) === "off") continue;
+    const isIn = ({ call }: Backward): boolean => contains(fn, call);
+    const sums = new Set(file.scopes.lookup(root)?.definitions ?? []);
+    const inside = new Set(file.scopes.lookup(inner)?.definitions ?? []);
+    const later = [
+      ...[...backwards, ...helpers].filter((one) => one.call !== by && differentiates(one, sums, by, facts)),
+      ...backwards.filter((one) => differentiates(one, inside, at, facts)),
+    ];
+    if (later.length === 0 || later.some((one) => !waits(one.call, isIn(one) ? fn : loop, facts))) continue;
+    const terms = termsOf(added, file);
+    const everyTurn = ({ call }: Backward): boolean =>
+      call !== by &&
+      [fn, loop].some(
+        (turn) =>
+          contains(turn, call) &&
+          facts.frequency(call, turn) === "every" &&
+          !(turn === fn && isOfOtherRuns(call, at, fn, file)),
+      );
+    if (
+      helpers.some(everyTurn) ||
+      backwards.some(
+        (one) =>
+          everyTurn(one) &&
+          (one.loss === null || !isIn(one) || terms.size === 0 || derivesFrom(one.loss, terms, facts)),
+      )
+    )
+      continue;
+    const forward = forwardIn(fn, added, facts);
+    if (!forward || !isIndependent(forward, loop, facts, keep)) continue;
+    const isBeside = (other: CalledKeep): boolean =>
+      other.by === by &&
+      other.how === "list" &&
+      facts.value(other.added).what !== "number" &&
+      forwardIn(fn, other.added, facts) === forward;
+    if (!keepsOfCalls(facts).some(isBeside))
+      yield report(at, root.id, isOverParts(loop, facts) ? "warning" : "note");
+  }
+}
 
 /** The losses that `for loss, last in model(batch)` gives out, one for each part of the batch, or what is computed of them. */
 function isGivenOut(added: Expr, loop: Loop, { scopes }: PythonFile): boolean {
@@ -237,7 +288,7 @@ function backwardEach(keep: Keep, { call, loss }: Backward, facts: Facts): Fix |
   };
 }
 
-function waits(call: Call, loop: Loop, facts: Facts): boolean {
+function waits(call: Call, loop: Node, facts: Facts): boolean {
   return !contains(loop, call) || facts.frequency(call, loop) === "throttled";
 }
 
@@ -338,7 +389,7 @@ function runsGiven(call: Call, facts: Facts): boolean {
 const CUTS = /^(?:detach|item|numpy|tolist|cpu)$/;
 
 /** The network's call in this loop that the added value is computed from. */
-function forwardIn(loop: Loop, value: Expr, facts: Facts, depth = 0): Call | null {
+function forwardIn(loop: Node, value: Expr, facts: Facts, depth = 0): Call | null {
   if (depth > 6) return null;
   let found: Call | null = null;
   walk(value, (node) => {
@@ -364,7 +415,7 @@ function forwardIn(loop: Loop, value: Expr, facts: Facts, depth = 0): Call | nul
 const HELD_LOSS = /(?:^|_)(?:loss(?:es)?|nll)$/;
 
 /** `net(x)` above `raw.last_loss`, where `raw = net.module`: the forward leaves its loss on the network. */
-function lastForward({ value, parent, start }: Attribute, loop: Loop, facts: Facts): Call | null {
+function lastForward({ value, parent, start }: Attribute, loop: Node, facts: Facts): Call | null {
   if (value.kind !== "Name" || parent?.kind === "Call") return null;
   const { scopes } = facts.file;
   const same = new Set([value.id]);
@@ -384,7 +435,7 @@ function lastForward({ value, parent, start }: Attribute, loop: Loop, facts: Fac
   );
 }
 
-function forwardOf(augmented: Name, loop: Loop, facts: Facts, depth: number): Call | null {
+function forwardOf(augmented: Name, loop: Node, facts: Facts, depth: number): Call | null {
   for (const { how, value, node } of facts.file.scopes.reaching(augmented)) {
     const found =
       value && node !== augmented && how !== "param" && contains(loop, node)
@@ -437,8 +488,10 @@ function isOfMicroSteps(loop: Loop, { file }: Facts): boolean {
 }
 
 /** Each turn runs on its own data: nothing is carried over, and no graph comes in from before the loop. */
-function isIndependent(forward: Call, loop: Loop, facts: Facts): boolean {
+function isIndependent(forward: Call, loop: Loop, facts: Facts, called: CalledKeep | null = null): boolean {
   if (forward.args.length === 0) return false;
+  const fn = called && functionOf(called.at);
+  const isInside = (node: Node): boolean => contains(loop, node) || (fn !== null && contains(fn, node));
   for (const name of carriedNames(forward, loop, facts)) if (!isFetched(name, loop, facts)) return false;
   const target = new Set<string>();
   if (loop.kind === "For")
@@ -449,6 +502,7 @@ function isIndependent(forward: Call, loop: Loop, facts: Facts): boolean {
   // micro-steps has each of them its own loss, whatever they are given.
   let own = isCounted(loop, facts) && (!isNetwork(forward.func, facts) || isOfMicroSteps(loop, facts));
   let outside = false;
+  let carried = false;
   const seen = new Set<Definition>();
   const look = (expr: Expr): void =>
     walk(expr, (node) => {
@@ -456,9 +510,20 @@ function isIndependent(forward: Call, loop: Loop, facts: Facts): boolean {
       if (node.kind !== "Name" || facts.file.scopes.binds(node)) return;
       if (target.has(node.id)) own = true;
       for (const one of facts.file.scopes.reaching(node)) {
-        if (seen.has(one) || !one.value) continue;
+        if (seen.has(one)) continue;
         seen.add(one);
-        if (!contains(loop, one.node)) {
+        // What the loop hands to the function that runs the network.
+        const given =
+          called && one.how === "param" && one.node.parent === fn
+            ? givenFor(one, fn as FunctionDef, called.by)
+            : null;
+        if (given) {
+          for (const name of carriedNames(given, loop, facts))
+            if (!isFetched(name, loop, facts)) carried = true;
+          look(given);
+        }
+        if (!one.value) continue;
+        if (!isInside(one.node)) {
           if (one.value.kind === "Call" && isNetwork(one.value.func, facts)) outside = true;
           else if (facts.valueOfDefinition(one).graph === "yes") outside = true;
           continue;
@@ -479,5 +544,5 @@ function isIndependent(forward: Call, loop: Loop, facts: Facts): boolean {
       }
     });
   for (const arg of forward.args) look(arg.value);
-  return own && !outside && loopsAround(forward).includes(loop);
+  return own && !outside && !carried && (called !== null || loopsAround(forward).includes(loop));
 }
