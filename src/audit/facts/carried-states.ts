@@ -241,7 +241,8 @@ export function handedBack(
           (STATE.test(value.id) || (retained && value.id === item.id)) &&
           file.scopes.reaching(value).some(({ how }) => how === "param"),
       );
-  for (const { value } of runs) {
+  for (const { value: made } of runs) {
+    const value = made && callBehind(made, file);
     if (value?.kind !== "Call" || !isHandedIn(value)) continue;
     if (isNetwork(value.func, facts)) return value.func;
     const [parts] = value.parent?.kind === "Assign" ? value.parent.targets : [];
@@ -253,6 +254,13 @@ export function handedBack(
     if (network) return network;
   }
   return null;
+}
+
+/** `net(x, cache)` of `out.cache` and `out["cache"]`, where `out = net(x, cache)`. */
+function callBehind(value: Expr, { scopes }: PythonFile): Expr {
+  const whole = value.kind === "Attribute" || value.kind === "Subscript" ? value.value : null;
+  const [one, ...more] = whole?.kind === "Name" ? scopes.reaching(whole) : [];
+  return one?.how === "assign" && more.length === 0 && one.value?.kind === "Call" ? one.value : value;
 }
 
 /** `if done: h = zeros(…)` at the beginning of a turn, with no `else: h = h.detach()`. */
