@@ -174,3 +174,55 @@ Trainer(model=${trained}, args=arguments).train()
     found("recipes/small.yaml", `${parsed}\nmodel = fetch()\nmodel.config.use_cache = False`, "model"),
   ).toBe(0);
 });
+
+test("what a loop hands to a function of another file that adds its losses to it is kept from turn to turn", () => {
+  const found = (adds: string, given: string, begun: string, carries: string): number =>
+    auditTexts(
+      [
+        {
+          path: "strides.py",
+          text: `
+import torch.nn.functional as F
+
+
+def stride(net, opt, x, y, kept):
+    loss = F.cross_entropy(net(x), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    ${adds}
+    return ${given}
+`,
+        },
+        {
+          path: "train.py",
+          text: `
+from strides import stride
+
+
+def walk(net, opt, loader):
+    ${begun}
+    for x, y in loader:
+        ${carries}
+    return kept
+`,
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM001", "PLM002"] },
+    ).findings.length;
+  const taken = "seen, kept = stride(net, opt, x.cuda(), y.cuda(), kept)";
+  const alone = "stride(net, opt, x.cuda(), y.cuda(), kept)";
+  expect(found("kept += loss", "len(x), kept", "kept = 0.0", taken)).toBe(1);
+  expect(found("kept = kept + loss", "kept", "kept = 0.0", `kept = ${alone}`)).toBe(1);
+  expect(found('kept["loss"] += loss', "len(x)", 'kept = {"loss": 0.0}', alone)).toBe(1);
+  expect(found("kept.append(loss)", "len(x)", "kept = []", alone)).toBe(1);
+  // Cut off, another than what was handed in, or begun anew every turn.
+  expect(found("kept += loss.detach()", "len(x), kept", "kept = 0.0", taken)).toBe(0);
+  expect(found("kept.append(loss.item())", "len(x)", "kept = []", alone)).toBe(0);
+  expect(found("kept += loss", "len(x), kept", "kept = 0.0", `seen, last = ${alone}`)).toBe(0);
+  expect(found("kept += loss", "kept, len(x)", "kept = 0.0", taken)).toBe(0);
+  expect(found("kept = kept + loss", "len(x)", "kept = 0.0", alone)).toBe(0);
+  expect(found("kept.append(loss)", "len(x)", "seen = 0", `kept = []; ${alone}`)).toBe(0);
+  // A meter of one's own does with it what it likes.
+  expect(found("kept.append(loss)", "len(x)", "kept = Meter()", alone)).toBe(0);
+});

@@ -20,6 +20,21 @@ export function handedLosses(
   backwards: readonly Backward[],
 ): ReadonlyMap<FunctionDef, string> {
   const found = new Map<FunctionDef, string>();
+  for (const [fn, known] of lossesByFunction(file, backwards)) {
+    const [first, ...others] = (file.once(returnsByName).get(file.qualified(fn)) ?? []).map(
+      (value) => new Set(handed(value, known, file)),
+    );
+    const all = first ? [...first].filter((one) => others.every((other) => other.has(one))) : [];
+    if (all.length > 0) found.set(fn, all.join());
+  }
+  return found;
+}
+
+/** By the functions that differentiate, their losses and what these are the sums of. */
+export function lossesByFunction(
+  file: PythonFile,
+  backwards: readonly Backward[],
+): ReadonlyMap<FunctionDef, ReadonlySet<Definition>> {
   const losses = new Map<FunctionDef, Set<Definition>>();
   for (const { call, loss } of backwards) {
     const fn = functionOf(call);
@@ -28,14 +43,7 @@ export function handedLosses(
     losses.set(fn, known);
     terms(loss, file, known);
   }
-  for (const [fn, known] of losses) {
-    const [first, ...others] = (file.once(returnsByName).get(file.qualified(fn)) ?? []).map(
-      (value) => new Set(handed(value, known, file)),
-    );
-    const all = first ? [...first].filter((one) => others.every((other) => other.has(one))) : [];
-    if (all.length > 0) found.set(fn, all.join());
-  }
-  return found;
+  return losses;
 }
 
 /** All that a loss is the sum of, and is made from by name. */
@@ -72,7 +80,7 @@ function handed(value: Expr, losses: ReadonlySet<Definition>, file: PythonFile):
 }
 
 /** "+" of a loss as it was differentiated, "-" of one without its graph, null of numbers and of all else. */
-function held(expr: Expr, losses: ReadonlySet<Definition>, file: PythonFile): "+" | "-" | null {
+export function held(expr: Expr, losses: ReadonlySet<Definition>, file: PythonFile): "+" | "-" | null {
   if (expr.kind === "Name") {
     const made = file.scopes.reaching(expr);
     return made.some((one) => losses.has(one)) && !made.some((one) => isNumber(one, file)) ? "+" : null;

@@ -12,7 +12,11 @@ export interface Keeps {
   readonly list: readonly string[];
   /** Written into rows of a tensor on self, which takes their graph over. */
   readonly rows: readonly string[];
+  /** Sums and lists among its parameters that it adds a loss of its own to, as `grownParameters` writes them. */
+  readonly grown?: readonly string[];
 }
+
+type Kept = Exclude<keyof Keeps, "grown">;
 
 /** What meters and buffers call their doors: every method of a large tree would be too many to walk. */
 const KEEPS =
@@ -259,7 +263,7 @@ function recorded(expr: Expr): readonly string[] {
 /** Arguments with a graph, handed on every step to a method that keeps them. */
 export function* keptArguments(
   facts: Facts,
-  how: keyof Keeps,
+  how: Kept,
 ): Generator<{ readonly arg: Expr; readonly into: string; readonly amongOthers: boolean }> {
   for (const { call, arg, amongOthers } of handedToKeepers(facts, how))
     if (facts.hot(call) && facts.value(arg).graph === "yes" && facts.gradMode(call) !== "off")
@@ -269,7 +273,7 @@ export function* keptArguments(
 /** Arguments that are handed to a method that keeps them, whatever they are: `meter.update(logits, labels)`. */
 export function* handedToKeepers(
   facts: Facts,
-  how: keyof Keeps,
+  how: Kept,
 ): Generator<{ readonly call: Call; readonly arg: Expr; readonly amongOthers: boolean }> {
   for (const call of facts.callsTo("keeps")) {
     const callee =

@@ -148,7 +148,7 @@ export function parts(expr: Expr, facts: Facts): readonly Expr[] {
 }
 
 /** Made by a class that is no collection: `meter = Averager()`; `meter = utils.averager()`, as no list has an `add`. */
-function isMeter(root: Expr, facts: Facts, method: string): boolean {
+export function isMeter(root: Expr, facts: Facts, method: string): boolean {
   const own = method === "add" ? selfAttribute(root) : null;
   const cls = own === null ? null : classOf(root);
   const made =
@@ -270,7 +270,7 @@ function isEntryOfSteps(list: Expr, loop: Loop, { backwards }: Facts): boolean {
 }
 
 /** The candidate, with its loop, when what it fills is there before the turn and after it. */
-function outlives(one: Candidate, facts: Facts): Keep[] {
+export function outlives(one: Candidate, facts: Facts): Keep[] {
   const { file } = facts;
   if (one.root.kind === "Name") {
     const loop = loopsAround(one.at)[0] ?? null;

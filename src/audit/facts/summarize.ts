@@ -15,6 +15,7 @@ import { variablesOf } from "./broken.ts";
 import { calledBeforeChoice, choosesDevice, setsUpRanks } from "./ranks.ts";
 import { given } from "./handed.ts";
 import { float64Makers } from "./float64.ts";
+import { grownParameters } from "./grown-parameters.ts";
 import { handedLosses } from "./handed-losses.ts";
 import { heldErrors } from "./held-errors.ts";
 import { hasHostLoss } from "./host-losses.ts";
@@ -130,6 +131,7 @@ class Summarizer {
   readonly #reducers: ReadonlyMap<FunctionDef, string>;
   readonly #runners: ReadonlyMap<FunctionDef, string>;
   readonly #losses: ReadonlyMap<FunctionDef, string>;
+  readonly #grown: ReadonlyMap<FunctionDef, readonly string[]>;
   readonly #hooks: ReadonlySet<FunctionDef>;
   readonly #meeting: ReadonlySet<FunctionDef>;
   readonly #passed: (call: Call) => Passed | null;
@@ -167,6 +169,7 @@ class Summarizer {
     this.#reducers = reducers(file);
     this.#runners = runners(file);
     this.#losses = handedLosses(file, this.#backwards);
+    this.#grown = grownParameters(file, this.#backwards);
     this.#hooks = stepHooks(file);
     this.#meeting = file.once(meetingPoints);
   }
@@ -511,7 +514,9 @@ class Summarizer {
       found.grad = decoratedGrad(fn, file) ?? undefined;
     }
     const keeps = keptParameters(fn);
-    if (keeps) found.keeps = keeps;
+    const grown = this.#grown.get(fn);
+    if (grown) found.keeps = { ...(keeps ?? { sum: [], list: [], rows: [] }), grown };
+    else if (keeps) found.keeps = keeps;
     if (readsParameter(fn)) found.reads = true;
     const opens = this.#openers.get(fn);
     if (opens) found.opens = opens;

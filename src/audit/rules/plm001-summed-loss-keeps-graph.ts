@@ -4,6 +4,7 @@ import type { Expr, For, FunctionDef, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { callOf, definitionsOf, turnOf } from "../facts/called-keeps.ts";
 import type { Facts } from "../facts/facts.ts";
+import { grownElsewhere } from "../facts/grown-parameters.ts";
 import { isBackwarded } from "../facts/backwarded.ts";
 import {
   isDifferentiatedItself,
@@ -55,6 +56,15 @@ export const rule: Rule = {
             ? `\`${name}\` keeps the graph nodes of every step's loss alive${isNowAndThen(keep, facts) ? " until it is begun anew" : ""}; their tensors are freed by backward, the nodes are not`
             : `\`${name}\` keeps every turn's whole graph, activations included, alive: memory grows until it runs out`,
         fix: { grade: "safe", title: "Detach what is added", edits: appendCall(added, ".detach()") },
+      };
+    }
+    for (const keep of grownElsewhere(facts, "sum")) {
+      if (isOfFew(keep, facts) || isDifferentiatedItself(keep, facts)) continue;
+      if (isRebegun(keep, facts) || isOfMicroSteps(keep, facts)) continue;
+      yield {
+        at: keep.added,
+        severity: "warning",
+        message: `\`${keep.root.id}\` keeps the graph nodes of every step's loss alive: the function that it is handed to adds the loss with its graph`,
       };
     }
     for (const { arg, into } of keptArguments(facts, "sum")) {

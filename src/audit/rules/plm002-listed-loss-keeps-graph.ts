@@ -19,6 +19,7 @@ import {
 import type { Keep } from "../facts/kept.ts";
 import { callOf, innerRoot, turnOf } from "../facts/called-keeps.ts";
 import type { Facts } from "../facts/facts.ts";
+import { grownElsewhere } from "../facts/grown-parameters.ts";
 import { paramGiven } from "../facts/returns.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -92,6 +93,13 @@ export const rule: Rule = {
         message: `\`${facts.file.textOf(list)}\` keeps every step's loss with its graph nodes`,
         fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(added, ".detach()") },
       };
+    for (const keep of grownElsewhere(facts, "list"))
+      if (!isOfOneStep(keep, facts) && !isMadeAnArray(keep, facts) && !isQueue(keep.root, facts))
+        yield {
+          at: keep.added,
+          severity: "note",
+          message: `\`${keep.root.id}\` keeps every step's loss with its graph nodes: the function that it is handed to appends the loss as it is`,
+        };
     for (const { arg, into, amongOthers } of keptArguments(facts, "list"))
       yield {
         at: arg,
