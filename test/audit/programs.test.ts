@@ -226,3 +226,68 @@ def walk(net, opt, loader):
   // A meter of one's own does with it what it likes.
   expect(found("kept.append(loss)", "len(x)", "kept = Meter()", alone)).toBe(0);
 });
+
+test("a network that a program judges without recording, and hands to another file to train, is run with recording", () => {
+  const found = (handed: string, does: string): number =>
+    auditTexts(
+      [
+        {
+          path: "nets.py",
+          text: `
+import torch
+from torch import nn
+
+
+class Drifting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+        self.register_buffer("mean", torch.zeros(8))
+
+    def forward(self, x):
+        x = self.layer(x)
+        self.mean = 0.9 * self.mean + 0.1 * x.mean(0)
+        return x
+
+
+class Other(nn.Module):
+    def forward(self, x):
+        return x * 2
+`,
+        },
+        {
+          path: "fitting.py",
+          text: `
+def fit(net, opt, x, y):
+    loss = (net(x) - y).square().mean()
+    ${does}
+    opt.step()
+    return loss.item()
+`,
+        },
+        {
+          path: "main.py",
+          text: `
+import torch
+from fitting import fit
+from nets import Drifting, Other
+
+
+def main(opt, train_loader, test_loader):
+    drifting = Drifting().cuda()
+    other = Other().cuda()
+    for x, y in train_loader:
+        fit(${handed}, opt, x.cuda(), y.cuda())
+    with torch.no_grad():
+        for x, y in test_loader:
+            print((drifting(x.cuda()) - other(x.cuda())).abs().mean())
+`,
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM018"] },
+    ).findings.length;
+  expect(found("drifting", "loss.backward()")).toBe(1);
+  // Another one is trained, or nothing is.
+  expect(found("other", "loss.backward()")).toBe(0);
+  expect(found("drifting", "print(loss)")).toBe(0);
+});

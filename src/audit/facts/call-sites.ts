@@ -3,6 +3,7 @@ import { classOf, contains } from "../../python/nodes.ts";
 import type { Call, Node } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "./classes.ts";
 import { frequency } from "./guards.ts";
+import { instanceType } from "./summary.ts";
 import type { CallSite } from "./summary.ts";
 import { optimizerSteps } from "./training.ts";
 
@@ -61,11 +62,28 @@ export function isSame(a: CallSite, b: CallSite): boolean {
     a.read === b.read &&
     a.draws === b.draws &&
     a.beside === b.beside &&
+    a.lent === b.lent &&
     a.loops?.length === b.loops?.length &&
     (a.loops?.every((loop, at) => loop === b.loops![at]) ?? true) &&
     (a.passed === b.passed || JSON.stringify(a.passed) === JSON.stringify(b.passed))
   );
 }
+
+/**
+ * The classes of what a call hands on by name, in a file that runs something without recording: a network that this is done
+ * to may be run with recording by who is handed it. Elsewhere nobody asks.
+ */
+export function lentBy({ args }: Call, file: PythonFile): string {
+  if (!file.says(UNRECORDED)) return "";
+  const classes = new Set<string>();
+  for (const { value } of args) {
+    const type = value.kind === "Name" ? instanceType(value, file) : null;
+    if (type !== null && !/^(?:torch|numpy)\./.test(type)) classes.add(type);
+  }
+  return [...classes].join();
+}
+
+const UNRECORDED = /no_grad|inference_mode|set_grad_enabled/;
 
 /** The function that `checkpoint(self._forward, x)` runs, of torch's or of a project's own. */
 export function checkpointed(call: Call, file: PythonFile): string | null {

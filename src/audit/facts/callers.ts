@@ -58,6 +58,16 @@ function makersInTraining(
   return found;
 }
 
+/** Classes of which an instance is handed to a function of another file that goes on to train. */
+function lentToTraining(all: readonly Fn[], reachesBackward: Some, names: Names): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const fn of all)
+    if (reachesBackward.has(fn))
+      for (const { site } of fn.callers)
+        for (const name of site.lent?.split(",") ?? []) found.add(names.base(name));
+  return found;
+}
+
 /** Whether the callers of a function have switched gradients off; asked of each function. */
 export function callersGradOff(
   { all }: CallGraph,
@@ -92,6 +102,7 @@ export function callersGradOff(
     }
   const isCalled = (fn: Fn): boolean => fn.callers.length > 0 || (methodOf[fn.at]?.callers.length ?? 0) > 0;
   const makers = makersInTraining(all, reachesBackward, names);
+  const lent = lentToTraining(all, reachesBackward, names);
   /**
    * Networks are run by containers, wrappers and functions that they were handed to, which nobody sees: that somebody asks
    * one for its `forward` without recording, or runs this one so to try it out, says nothing of the training.
@@ -99,6 +110,7 @@ export function callersGradOff(
   const isRunUnseen = ({ summary: { name }, callers }: Fn): boolean =>
     name.endsWith(".forward") &&
     (callers.length === 0 ||
+      lent.has(name.slice(0, -".forward".length)) ||
       makers
         .get(name.slice(0, -".forward".length))
         ?.some((maker) => !callers.some(({ from }) => from === maker)) === true);

@@ -9,7 +9,15 @@ import { meetingPoints } from "./barriers.ts";
 import { cutsOffState } from "./carried-states.ts";
 import { methodsOf, partsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
-import { branchAround, checkpointed, fillsIn, isReadAtOnce, isSame, updateBranch } from "./call-sites.ts";
+import {
+  branchAround,
+  checkpointed,
+  fillsIn,
+  isReadAtOnce,
+  isSame,
+  lentBy,
+  updateBranch,
+} from "./call-sites.ts";
 import { frequency } from "./guards.ts";
 import { variablesOf } from "./broken.ts";
 import { calledBeforeChoice, choosesDevice, setsUpRanks } from "./ranks.ts";
@@ -344,7 +352,9 @@ class Summarizer {
     if (this.#classes.has(name)) return;
     const notes = this.#around(call);
     const target = this.#byName.get(name)?.at ?? name;
-    if (target === name && direct && call.kind === "Call" && !name.startsWith(".")) this.#give(name, call);
+    const other = target === name && direct && call.kind === "Call" && !name.startsWith(".") ? call : null;
+    if (other) this.#give(name, other);
+    const lent = other ? lentBy(other, this.#file) : "";
     // In files that train it may be a method of the tree's own networks, or of its buffer.
     const maybe = this.#trains && name.startsWith(".");
     const draws = maybe && call.kind === "Call" && drawsFromHanded(call.func, this.#file);
@@ -353,7 +363,8 @@ class Summarizer {
       name.startsWith(".") && !draws && !beside && !(maybe && isCompound(name.slice(1)))
         ? this.#unresolved(call, name)
         : this.#resolved(call, target, notes, direct);
-    const site: CallSite = draws ? { ...known, draws } : beside ? { ...known, beside } : known;
+    const told = draws ? { ...known, draws } : beside ? { ...known, beside } : known;
+    const site: CallSite = lent === "" ? told : { ...told, lent };
     const seen = notes.seen.get(target);
     if (seen?.some((other) => isSame(other, site)) === true) return;
     if (seen) seen.push(site);

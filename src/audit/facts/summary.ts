@@ -176,6 +176,8 @@ export interface CallSite {
   readonly draws?: true | undefined;
   /** A method that networks are often run by alone, called here beside a backward. */
   readonly beside?: true | undefined;
+  /** Classes of the instances that it hands to a function of another file, with a comma between them. */
+  readonly lent?: string | undefined;
 }
 
 const NOTHING_MORE: Omit<CallSite, "target"> = {};
