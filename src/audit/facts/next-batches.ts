@@ -1,6 +1,7 @@
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Call, Expr } from "../../python/tree.ts";
+import { madeBefore } from "./handed-around.ts";
 
 /**
  * What hands out the batch of `next(batches)`; null for any other call. By older code it is `batches.next()`, of what `iter` began:
@@ -11,9 +12,9 @@ export function nextOf({ args, func }: Call, file: PythonFile): Expr | null {
   if (func.kind !== "Attribute" || !/^(?:__)?next(?:__)?$/.test(func.attr) || args.length > 0) return null;
   const { value } = func;
   if (value.kind === "Call") return isBegun(value, file) ? value : null;
-  const made = value.kind === "Name" ? file.scopes.reaching(value) : [];
-  const begun = made.every((one) => one.how === "assign" && one.value !== null && isBegun(one.value, file));
-  return made.length > 0 && begun ? value : null;
+  // Also where a function is handed it, and hands it back for the next turn.
+  const made = (value.kind === "Name" ? madeBefore(value, file) : null) ?? [];
+  return made.length > 0 && made.every((one) => isBegun(one, file)) ? value : null;
 }
 
 /** `iter(loader)` */

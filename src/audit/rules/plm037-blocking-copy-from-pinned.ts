@@ -1,10 +1,11 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, classOf, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Name } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { madeBefore } from "../facts/handed-around.ts";
 import { iteratedText, loadersOf, mayPin, pinsBatches } from "../facts/loaders.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { hasOwnBoxes } from "../facts/project-words.ts";
@@ -242,9 +243,25 @@ function isFromPinned(call: Call & { func: Expr }, facts: Facts, pins: Pins): bo
   const param = paramBehind(call.func.value, fn, facts.file);
   if (param !== null)
     return callsOf(fn, facts.file).some((site) => isHandedBatch(site, param, fn, facts, pins));
+  const source = batchSource(call.func.value, facts);
+  if (source?.kind === "Name") return isTakenFromGiven(source, fn, facts, pins);
   // `self.batch = self.batch.cuda()` where `self.batch = next(self.loader)`: each call takes one.
-  const source = fn.parent?.kind === "ClassDef" ? batchSource(call.func.value, facts) : null;
-  return source !== null && selfAttribute(source) !== null && pins(source, facts);
+  return (
+    source !== null && fn.parent?.kind === "ClassDef" && selfAttribute(source) !== null && pins(source, facts)
+  );
+}
+
+/** `x, y = next(batches)` of an iterator that a function is handed, on every turn of a loop. */
+function isTakenFromGiven(batches: Name, fn: FunctionDef, facts: Facts, pins: Pins): boolean {
+  const { file } = facts;
+  if (!file.scopes.reaching(batches).some(({ how }) => how === "param")) return false;
+  const isEachTurn = (site: Call): boolean => {
+    const [loop] = loopsAround(site);
+    return loop !== undefined && facts.frequency(site, loop) === "every";
+  };
+  if (!callsOf(fn, file).some(isEachTurn)) return false;
+  const begun = madeBefore(batches, file) ?? [];
+  return begun.length > 0 && begun.every((one) => pins(one, facts));
 }
 
 /** `x[order].to(device)` with another tensor of the batch: what is picked out is new, and not pinned. */

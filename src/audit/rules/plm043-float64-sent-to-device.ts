@@ -7,6 +7,7 @@ import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isFloat64 } from "../facts/float64.ts";
+import { boundBefore } from "../facts/handed-around.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { loadersOf } from "../facts/loaders.ts";
 import { isArray } from "../facts/numpy-arrays.ts";
@@ -235,8 +236,12 @@ function partOfBatch(expr: Expr, facts: Facts): Definition | null {
   const sent = expr.kind === "Name" ? scopes.onlyValue(expr) : expr;
   if (sent?.kind !== "Call" || sent.func.kind !== "Attribute" || sent.func.value.kind !== "Name") return null;
   if (sent.func.attr !== "cuda" && !(sent.func.attr === "to" && isOnlySent(sent, facts))) return null;
-  const [one, ...more] = scopes.reaching(sent.func.value);
-  return one?.how === "iterate" && more.length === 0 && one.value?.parent?.kind === "For" ? one : null;
+  // Also in a function that the loops hand it to.
+  const [one, ...more] = boundBefore(sent.func.value, facts.file) ?? [];
+  const isSame = more.every(
+    ({ how, index, value }) => how === "iterate" && index === one!.index && value?.parent?.kind === "For",
+  );
+  return one?.how === "iterate" && isSame && one.value?.parent?.kind === "For" ? one : null;
 }
 
 /** Where in their tuples the datasets of the tree have float64. */

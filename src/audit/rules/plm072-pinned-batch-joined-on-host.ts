@@ -2,9 +2,10 @@ import { isNone, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { givenFor, madeBefore } from "../facts/handed-around.ts";
 import { loadersOf, pinsBatches, pinsForDevice } from "../facts/loaders.ts";
 import { makesPinned } from "../facts/pinned-makers.ts";
 import { nextOf } from "../facts/next-batches.ts";
@@ -228,43 +229,26 @@ function pinsSomewhere(project: ProjectFacts): boolean {
   return found;
 }
 
-/** In a function of this file that a training loop gives what its loader handed out: `both_views(images, device)`. */
+/** In a function of this file that a training loop gives what its loader handed out, `both_views(images, device)`, or that takes it itself. */
 function isHandedBatch(call: Call, items: readonly Expr[], facts: Facts): boolean {
   const fn = functionOf(call);
-  if (fn?.kind !== "FunctionDef") return false;
-  const handed = new Set<string>();
-  const isGiven = (expr: Expr): boolean => {
-    if (expr.kind === "Subscript") return isGiven(expr.value);
-    if (expr.kind === "Call") {
-      const of = hostOperand(expr, facts);
-      return of !== undefined && isGiven(of);
-    }
-    const named =
-      expr.kind === "Name" && facts.file.scopes.reaching(expr).every(({ how }) => how === "param");
-    if (named) handed.add(expr.id);
-    return named;
-  };
-  if (!items.every(isGiven)) return false;
-  // A method is called without its first parameter.
-  const shift = fn.parent?.kind === "ClassDef" && !isStatic(fn) ? 1 : 0;
-  const calls = callsOf(fn, facts.file);
-  // The evaluation may call it too.
-  return calls.some((one) => {
-    const loop = facts.stepLoop(one);
-    return (
-      loop?.kind === "For" &&
-      isPinned(loop, facts) &&
-      [...handed].every((name) => {
-        const at = fn.params.findIndex((param) => param.name === name);
-        const value = keyword(one, name)?.value ?? positional(one, at - shift);
-        return value !== null && value !== undefined && isBatch(value, loop, facts);
-      })
-    );
-  });
+  return (
+    fn?.kind === "FunctionDef" &&
+    items.every((item) => isBatch(item, null, facts)) &&
+    // The evaluation may call it too.
+    callsOf(fn, facts.file).some((one) => facts.stepLoop(one) !== null)
+  );
 }
 
-function isStatic({ decorators }: FunctionDef): boolean {
-  return decorators.some((one) => one.kind === "Name" && one.id === "staticmethod");
+/** What a training loop of this file gives for a parameter is its batch, or a part of it. */
+function isGivenBatch({ node, name }: Definition, facts: Facts): boolean {
+  const fn = node.parent;
+  if (fn?.kind !== "FunctionDef") return false;
+  return callsOf(fn, facts.file).some((one) => {
+    const loop = facts.stepLoop(one);
+    const given = loop && (isCounted(loop, facts) || isPinned(loop, facts)) ? givenFor(name, fn, one) : null;
+    return given !== null && isBatch(given, loop, facts);
+  });
 }
 
 /** `return torch.cat(views)`, also by a name, alone or as one of several, and whoever calls that sends it on. */
@@ -358,8 +342,8 @@ function hostOperand({ func, args }: Call, { file }: Facts): Expr | undefined {
   return func.kind === "Attribute" && name === null && METHODS.has(func.attr) ? func.value : undefined;
 }
 
-/** What the loop hands out, as it is: not yet moved or computed with. */
-function isBatch(expr: Expr, loop: Loop, facts: Facts): boolean {
+/** What the loop hands out, as it is: not yet moved or computed with. Without one, what a function is given by a loop, or takes. */
+function isBatch(expr: Expr, loop: Loop | null, facts: Facts): boolean {
   if (expr.kind === "Subscript") return isBatch(expr.value, loop, facts);
   // Computed from it on the host: `images.flip(-1)`.
   if (expr.kind === "Call") {
@@ -384,7 +368,8 @@ function isBatch(expr: Expr, loop: Loop, facts: Facts): boolean {
     return (left && (right || expr.right.kind === "Num")) || (right && expr.left.kind === "Num");
   }
   if (expr.kind !== "Name") return false;
-  const isFrom = ({ how, node, value, index }: Definition): boolean => {
+  const isFrom = (one: Definition): boolean => {
+    const { how, node, value, index } = one;
     if (how === "iterate") {
       // `[torch.cat([part, -part]) for part in batch]`
       const target = node.parent?.kind === "Tuple" ? node.parent : node;
@@ -408,8 +393,9 @@ function isBatch(expr: Expr, loop: Loop, facts: Facts): boolean {
           ? asked.value
           : clause?.iter;
       if (each) return each.kind === "Name" && isBatch(each, loop, facts);
-      return loop.kind === "For" && contains(loop.target, node) && !isCounted(loop, facts);
+      return loop?.kind === "For" && contains(loop.target, node) && !isCounted(loop, facts);
     }
+    if (how === "param") return loop === null && isGivenBatch(one, facts);
     // `waiting = []`, and `waiting.append(images)` until there are enough.
     if (how === "assign" && value?.kind === "List" && value.items.length === 0)
       return facts.file
@@ -419,6 +405,7 @@ function isBatch(expr: Expr, loop: Loop, facts: Facts): boolean {
             func.kind === "Attribute" &&
             func.value.kind === "Name" &&
             func.value.id === expr.id &&
+            loop !== null &&
             contains(loop, func) &&
             args[0] !== undefined &&
             args[0].value.kind === "Name" &&
@@ -486,7 +473,11 @@ function isTaken(call: Call, facts: Facts): boolean {
   };
   if (it.kind !== "Name") return isKeptFrom(it, goesOver, file);
   const definitions = file.scopes.reaching(it);
-  return definitions.length > 0 && definitions.every(({ how, value }) => how === "assign" && goesOver(value));
+  if (definitions.length > 0 && definitions.every(({ how, value }) => how === "assign" && goesOver(value)))
+    return true;
+  // In a function that is handed it, and may hand it back for the next turn.
+  const made = madeBefore(it, file) ?? [];
+  return made.length > 0 && made.every(goesOver);
 }
 
 /** `self.batches = None`, or `self.loaders = {}`, until it is made. */
