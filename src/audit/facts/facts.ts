@@ -58,7 +58,7 @@ const COLD: FunctionFacts = {
   syncs: null,
   copies: null,
   pins: false,
-  loads: false,
+  loads: null,
   workers: false,
   collates: false,
   table: null,

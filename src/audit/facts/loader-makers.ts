@@ -4,6 +4,9 @@ import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import { isDataLoader } from "./loaders.ts";
 
+/** Whether any of the loaders that a function hands out has workers. */
+export type Loads = "workers" | "alone";
+
 /** A function that hands out new DataLoaders each time it is asked, and where it makes them. */
 export interface LoaderMaker {
   readonly fn: FunctionDef;

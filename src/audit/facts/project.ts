@@ -6,6 +6,8 @@ import type { CallGraph, Edge, Fn } from "./graph.ts";
 import { manySteps, spreadHeat } from "./heat.ts";
 import { MADE, siteOf, targetOf } from "./summary.ts";
 import type { CallSite, FileSummary, Target } from "./summary.ts";
+import { fedDatasets } from "./fed-loaders.ts";
+import type { Loads } from "./loader-makers.ts";
 import type { Pinning } from "./loaders.ts";
 import { handedFromOutside } from "./handed.ts";
 import type { Keeps } from "./keepers.ts";
@@ -60,8 +62,8 @@ export interface FunctionFacts {
   readonly copies: readonly string[] | null;
   /** It hands out a loader of pinned batches. */
   readonly pins: boolean;
-  /** It hands out new DataLoaders each time. */
-  readonly loads: boolean;
+  /** It hands out new DataLoaders each time, and some of them have workers. */
+  readonly loads: Loads | null;
   /** The constructor of a dataset that worker processes read. */
   readonly workers: boolean;
   /** A loader of another file puts batches together with it, or with what it makes. */
@@ -228,6 +230,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   );
   const options = joinedOptions(summaries.map((one) => one.options));
   const asked = Number(options.get("dataloader_num_workers") ?? 0) > 0;
+  const fed = fedDatasets(summaries, names, graph.byName);
   const facts = new Map<string, FunctionFacts>();
   // Of most functions only this is known: one object for all that are alike, which also crosses threads once.
   const alike = new Map<FunctionFacts["callersGradOff"], FunctionFacts>();
@@ -246,6 +249,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     // `self.pairs = Pairs(path)`: what the constructor of a dataset makes, the workers have too.
     const workers =
       hasWorkers(fn, asked) ||
+      fed.has(summary.name) ||
       (isConstructor(fn) && callers.some(({ from }) => isConstructor(from) && hasWorkers(from, asked)));
     const collates = callers.some(({ site }) => site.collates);
     const parameters =
@@ -305,7 +309,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         syncs: summary.syncs ?? null,
         copies: summary.copies ?? null,
         pins: summary.pins ?? false,
-        loads: summary.loads ?? false,
+        loads: summary.loads ?? null,
         workers,
         collates,
         table: summary.table ?? null,

@@ -36,7 +36,7 @@ import type { Condition } from "./turn-conditions.ts";
 import { sharedOptions } from "./options.ts";
 import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
-import { loadersMade } from "./loaders.ts";
+import { hasWorkers, loadersMade } from "./loaders.ts";
 import { pinnedMakers } from "./pinned-makers.ts";
 import { collatedWith, heldByDatasets, hostCollates, sharedClasses, trainedClasses } from "./worker-data.ts";
 import { STEPPERS, isCompound, isRunAlone } from "./names.ts";
@@ -48,6 +48,7 @@ import { isCapital } from "./torch-names.ts";
 import { tablesMade } from "./tables.ts";
 import type { Table } from "./tables.ts";
 import { leavesGradients } from "./uncleared.ts";
+import { fedByParams, handedDatasets } from "./fed-loaders.ts";
 import { loaderMakers } from "./loader-makers.ts";
 import type { LoaderMaker } from "./loader-makers.ts";
 import { stepHooks } from "./engine-hooks.ts";
@@ -132,6 +133,7 @@ class Summarizer {
   readonly #copies: ReadonlyMap<FunctionDef, ReadonlySet<string>>;
   readonly #pins: ReadonlySet<FunctionDef>;
   readonly #makers: ReadonlyMap<string, LoaderMaker>;
+  readonly #feeds: ReadonlyMap<FunctionDef, readonly string[]>;
   readonly #evaluators: ReadonlySet<FunctionDef>;
   readonly #openers: ReadonlyMap<FunctionDef, Reads>;
   readonly #syncs: ReadonlyMap<FunctionDef, Condition>;
@@ -170,6 +172,7 @@ class Summarizer {
     this.#copies = waitingCopies(file);
     this.#pins = pinnedMakers(file);
     this.#makers = file.once(loaderMakers);
+    this.#feeds = fedByParams(file);
     this.#evaluators = file.once(evaluators);
     this.#openers = openers(file);
     this.#syncs = syncContexts(file);
@@ -205,6 +208,7 @@ class Summarizer {
       loaders: loadersMade(file),
       timers: sharedTimers(file),
       teachers: handedTeachers(file),
+      datasets: handedDatasets(file),
       collates: hostCollates(file),
       hostLoss: hasHostLoss(file) || undefined,
       ownLoss: this.#backwards.some(({ loss }) => loss && selfAttribute(loss) === "loss") || undefined,
@@ -537,7 +541,10 @@ class Summarizer {
     if (copies) found.copies = [...copies];
     if (this.#pins.has(fn)) found.pins = true;
     if (this.#hooks.has(fn)) found.hooked = true;
-    if (this.#makers.has(found.name)) found.loads = true;
+    const maker = this.#makers.get(found.name);
+    if (maker) found.loads = maker.made.some((call) => hasWorkers(call, file)) ? "workers" : "alone";
+    const feeds = this.#feeds.get(fn);
+    if (feeds) found.feeds = feeds;
     const table = this.#tables.get(fn);
     if (table) found.table = table;
     const reduces = this.#reducers.get(fn);

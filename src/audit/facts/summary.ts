@@ -2,14 +2,16 @@ import { argument, starModules } from "../../python/file.ts";
 import type { Reads } from "./openers.ts";
 import type { Condition } from "./turn-conditions.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { functionOf, lastWord } from "../../python/nodes.ts";
+import { functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
 import type { Accelerator } from "./accelerator.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import { isGiven } from "./broken.ts";
+import { WRAPPERS, bareCall, className, madeBy, movedByItself } from "./constructors.ts";
 import { handedIn } from "./handed-in.ts";
 import type { Keeps } from "./keepers.ts";
+import type { Loads } from "./loader-makers.ts";
 import type { LoadersMade } from "./loaders.ts";
 import { isForLearned } from "./names.ts";
 import type { Default } from "./options.ts";
@@ -69,6 +71,8 @@ export interface FileSummary {
   readonly timers?: readonly string[] | undefined;
   /** What it hands networks to that it only ever evaluates. */
   readonly teachers?: readonly string[] | undefined;
+  /** Datasets that it hands to functions of other files, and to which. */
+  readonly datasets?: readonly string[] | undefined;
   /** Functions and classes that put batches together and name no device. */
   readonly collates?: readonly string[] | undefined;
   /** A loss of it goes on with what it is given on the host. */
@@ -124,8 +128,10 @@ export interface FunctionSummary {
   readonly pins?: true | undefined;
   /** An engine calls it on every step. */
   readonly hooked?: true | undefined;
-  /** It hands out new DataLoaders each time. */
-  readonly loads?: true | undefined;
+  /** It hands out new DataLoaders each time, and some of them have workers. */
+  readonly loads?: Loads | undefined;
+  /** Parameters that workers read, of a loader which it makes. */
+  readonly feeds?: readonly string[] | undefined;
   /** It makes a tensor on the host. */
   readonly table?: Table | undefined;
   /** The parameter that it hands back, reduced over all processes. */
@@ -561,38 +567,6 @@ function isHandedIn(expr: Expr, file: PythonFile): boolean {
   const cls = own === null ? null : enclosingClass(expr);
   const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
   return writes.length > 0 && writes.every(({ value }) => value?.kind === "Name" && isHandedIn(value, file));
-}
-
-/** What a program puts around a network, often for some of its runs only. */
-const WRAPPERS = /(?:^|\.)(?:DistributedDataParallel|DataParallel|FullyShardedDataParallel)$/;
-
-/** The class of `Net(…)`, and of `Net(…).to(device).train()`. */
-function madeBy(call: Call, file: PythonFile): string | null {
-  return className(file.dotted(bareCall(call).func));
-}
-
-/** Methods of a module that hand back the module itself. */
-const ITSELF = /^(?:to|cuda|cpu|train|eval|half|bfloat16|float|double|requires_grad_)$/;
-
-/** `Net(…)` of `Net(…).to(device).train()`. */
-export function bareCall(call: Call): Call {
-  let made = call;
-  while (made.func.kind === "Attribute" && made.func.value.kind === "Call" && ITSELF.test(made.func.attr))
-    made = made.func.value;
-  return made;
-}
-
-/** `net` of `net.to(device)`, and of `torch.nn.SyncBatchNorm.convert_sync_batchnorm(net)`. */
-function movedByItself({ func, args }: Call): Expr | null {
-  if (lastWord(func) === "convert_sync_batchnorm") return args[0]?.value ?? null;
-  return func.kind === "Attribute" && ITSELF.test(func.attr) ? func.value : null;
-}
-
-/** Classes are told from functions by their capital, as nearly all Python code writes them. */
-function className(dotted: string | null): string | null {
-  return dotted !== null && /(?:^|\.)_*[A-Z]\w*$/.test(dotted) && !dotted.startsWith("builtins.")
-    ? dotted
-    : null;
 }
 
 function enclosingClass(node: Node): ClassDef | null {

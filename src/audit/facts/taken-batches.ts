@@ -19,13 +19,16 @@ export function isForStep(call: Call, facts: Facts): boolean {
 }
 
 /** Without workers an iterator is cheap: an order of the examples, and one batch. */
-export function hasWorkers({ file, project }: Facts): boolean {
+export function hasWorkers(facts: Facts): boolean {
+  const { file, project } = facts;
   return (
     project.working.has(file.module) ||
     file.calls.given(["num_workers"]).some((call) => {
       const { value } = keyword(call, "num_workers")!;
       return !(value.kind === "Num" && value.text === "0");
-    })
+    }) ||
+    // Of those that a function of another file makes for it.
+    facts.callsTo("loads").some((call) => facts.callee(call)?.loads === "workers")
   );
 }
 

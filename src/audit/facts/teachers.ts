@@ -2,7 +2,7 @@ import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Name, Expr } from "../../python/tree.ts";
 import type { Names } from "./names.ts";
-import { bareCall } from "./summary.ts";
+import { bareCall } from "./constructors.ts";
 import type { FileSummary } from "./summary.ts";
 import { isCapital, last } from "./torch-names.ts";
 import { keyword, positional } from "../../python/file.ts";

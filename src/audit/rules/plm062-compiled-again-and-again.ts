@@ -3,7 +3,7 @@ import { ancestors, contains, functionOf, lastWord, walk } from "../../python/no
 import type { Call, If, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
-import { bareCall } from "../facts/summary.ts";
+import { bareCall } from "../facts/constructors.ts";
 import { isCapital, last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";

@@ -111,7 +111,7 @@ function* madeElsewhere(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const call of facts.callsTo("loads")) {
     const isOwn = file.once(loaderMakers).has(callTarget(call, file) ?? "");
-    if (isOwn || facts.callee(call)?.loads !== true || isByName(call, file)) continue;
+    if (isOwn || !facts.callee(call)?.loads || isByName(call, file)) continue;
     if (isEveryEpoch(call, facts)) yield { at: call, severity: "note", message: EPOCH };
   }
 }
