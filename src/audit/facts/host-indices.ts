@@ -74,6 +74,11 @@ export function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind !== "Name" || depth > 3) return false;
   if (isFilledList(expr, facts, depth)) return true;
   const definitions = facts.file.scopes.reaching(expr);
+  // `order[i * n : (i + 1) * n]`, in a step that is handed the order.
+  if (depth > 0 && definitions.length === 1 && definitions[0]!.how === "param") {
+    const given = handedIn(definitions[0]!, facts.file, true);
+    return given.length > 0 && given.every((one) => isHostArray(one, facts, depth + 1));
+  }
   return (
     definitions.length === 1 &&
     definitions[0]!.value !== null &&

@@ -1,11 +1,10 @@
 import { keyword } from "../../python/file.ts";
 import { contains, functionOf, namesIn } from "../../python/nodes.ts";
-import type { Call } from "../../python/tree.ts";
+import type { Call, Node } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 import { callsOf } from "./returns.ts";
 import { throttleOf } from "./step-throttles.ts";
 import { loopsAround } from "./training.ts";
-import type { Loop } from "./training.ts";
 
 /** Whether the one batch that `next(iter(loader))` takes is what a step computes with, where it is not plain that every step does. */
 export function isForStep(call: Call, facts: Facts): boolean {
@@ -46,10 +45,10 @@ function isFedToStep(call: Call, facts: Facts): boolean {
 /** What starts its workers as often as this spends a good part of the time on it. */
 const FEW = 16;
 
-/** `if i % 4 == 3: x, y = next(iter(replay))`, of batches that are differentiated in the turn they are taken in. */
+/** `if i % 4 == 3: x, y = next(iter(replay))`, of batches that are differentiated in the turn they are taken in, of a loop or of what it calls each time. */
 function isFedEveryFew(call: Call, facts: Facts): boolean {
   const { file } = facts;
-  const loop = facts.stepLoop(call);
+  const loop = facts.stepLoop(call) ?? facts.hot(call)?.within ?? null;
   const held = loop && call.parent?.kind === "Assign" ? throttleOf(call, loop, facts) : null;
   const by = held?.by.kind === "Name" ? file.scopes.onlyValue(held.by) : held?.by;
   return (
@@ -65,7 +64,7 @@ function isFedEveryFew(call: Call, facts: Facts): boolean {
 }
 
 /** Of what is bound here, something goes into what is computed above a backward of the same turn. */
-function isDifferentiatedIn(call: Call, loop: Loop, facts: Facts): boolean {
+function isDifferentiatedIn(call: Call, loop: Node, facts: Facts): boolean {
   const { scopes } = facts.file;
   const targets = call.parent?.kind === "Assign" ? call.parent.targets.flatMap(namesIn) : [];
   const uses = targets.flatMap((name) => {
