@@ -13,10 +13,14 @@ import type { Role } from "./classes.ts";
 /** Tensors that a call passes, by position ("0") or keyword; what is not one is not listed. */
 export type Passed = Readonly<Record<string, Value>>;
 
+const OPTIMIZERS = /\btorch\.optim\b|\bfrom torch import .*\boptim\b/;
+
 /** Looks at the arguments of calls, in files that train: elsewhere nobody asks. */
 export function passedBy(file: PythonFile): (call: Call) => Passed | null {
   const trains =
     backwardCalls(file).length > 0 ||
+    // The step may be another file's, which is handed the batch and the optimizer.
+    (file.mentions("optim") && OPTIMIZERS.test(file.text)) ||
     file.all("FunctionDef").some(({ name }) => name === "training_step" || name === "compute_loss");
   if (!trains) return () => null;
   const roles = new Map<string, Role>();
