@@ -52,7 +52,8 @@ export function handedDatasets(file: PythonFile): readonly string[] | undefined 
 function namedAs(made: Call): Expr | null {
   const several = made.parent?.kind === "Tuple" ? made.parent : null;
   const whole = several ?? made;
-  const [target] = whole.parent?.kind === "Assign" && whole.parent.value === whole ? whole.parent.targets : [];
+  const [target] =
+    whole.parent?.kind === "Assign" && whole.parent.value === whole ? whole.parent.targets : [];
   const one = several
     ? target?.kind === "Tuple"
       ? target.items[several.items.indexOf(made)]
@@ -75,7 +76,8 @@ export function fedDatasets(
       if (!maker?.feeds) continue;
       const param = /^\d/.test(place) ? maker.params.split(",")[Number(place)] : place;
       const init = `${cls}.__init__`;
-      if (param !== undefined && maker.feeds.includes(param)) found.add(names.resolve(init, functions) ?? init);
+      if (param !== undefined && maker.feeds.includes(param))
+        found.add(names.resolve(init, functions) ?? init);
     }
   return found;
 }
