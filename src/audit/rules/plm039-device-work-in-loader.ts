@@ -4,6 +4,7 @@ import type { Arg, Call, ClassDef, Expr, FunctionDef, Lambda, Name } from "../..
 import { given } from "../facts/arguments.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { handedIn } from "../facts/handed-in.ts";
 import { COLLATE_KEYWORDS, isIndexed } from "../facts/worker-data.ts";
 import { callsOf } from "../facts/returns.ts";
 import { FACTORIES, last } from "../facts/torch-names.ts";
@@ -242,6 +243,12 @@ function isInLoader(call: Call, facts: Facts): boolean {
   // `load(path)`, which nobody but the methods of a dataset calls
   const callers = fn.parent?.kind === "Module" ? callsOf(fn, facts.file).map((one) => functionOf(one)) : [];
   if (callers.length > 0 && callers.every((caller) => handsOutExamples(caller, facts))) return true;
+  // `to_device(batch)`, which nobody but what collates calls
+  if (
+    callers.length > 0 &&
+    callers.every((caller) => caller?.kind === "FunctionDef" && isGivenToLoader(caller, facts))
+  )
+    return true;
   // `dataset.set_transform(prepare)`
   if (
     facts.file
@@ -249,7 +256,11 @@ function isInLoader(call: Call, facts: Facts): boolean {
       .some((one) => one.args[0]?.value.kind === "Name" && one.args[0].value.id === fn.name)
   )
     return true;
-  // A function that a DataLoader of this file collates with.
+  return isGivenToLoader(fn, facts);
+}
+
+/** A function that a DataLoader of this file collates with. */
+function isGivenToLoader(fn: FunctionDef, facts: Facts): boolean {
   return facts.file.all("Arg").some((arg) => collates(arg) && collatesWith(arg.value, fn, facts));
 }
 
@@ -277,7 +288,11 @@ function collatesWith(value: Expr, fn: FunctionDef, facts: Facts): boolean {
     value.kind === "Call" && facts.file.dotted(value.func) === "functools.partial"
       ? positional(value, 0)
       : value;
-  if (first?.kind === "Name" && first.id === fn.name) return true;
+  const isIt = (one: Expr): boolean => one.kind === "Name" && one.id === fn.name;
+  if (first && isIt(first)) return true;
+  // `def loader_of(rows, collate): return DataLoader(rows, collate_fn=collate)`: what the calls here give it.
+  const given = first?.kind === "Name" ? facts.file.scopes.reaching(first) : [];
+  if (given.some((one) => handedIn(one, facts.file, true).some(isIt))) return true;
   // `collate_fn=make(pad)`, also made before.
   const made = first?.kind === "Name" ? facts.file.scopes.onlyValue(first) : first;
   const maker = made?.kind === "Call" && made.func.kind === "Name" ? made.func.id : null;

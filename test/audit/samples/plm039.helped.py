@@ -1,30 +1,47 @@
+"""Helpers of what a loader is handed to collate with, by a function that makes it."""
+
 import torch
-from torch.utils.data import Dataset
+from torch.utils.data import DataLoader
 
 
-def read(path):
-    return torch.load(path, map_location="cpu").cuda()  # expect: PLM039
+def laid_out(waves, device):
+    return torch.stack(waves).float().to(device)  # expect: PLM039
 
 
-def moved(x):
-    # trap: a loop asks for it, too
-    return x.cuda()
+def moved(waves, device):
+    # trap: the training calls it too, and may be all that does so with a device
+    return waves.to(device)
 
 
-class Rows(Dataset):
-    def __init__(self, paths):
-        self.paths = paths
-
-    def __getitem__(self, at):
-        return self.example(at)
-
-    def example(self, at):
-        return read(self.paths[at]), moved(torch.zeros(1))
+def shown(waves, device):
+    # trap: not of a loader
+    return waves.to(device)
 
 
-def train(model, loader, optimizer):
-    for x, y in loader:
-        loss = (model(moved(x)) - y).pow(2).mean()
+def loader_of(rows, joined, size):
+    return DataLoader(rows, batch_size=size, collate_fn=joined, num_workers=4)
+
+
+def train(net, opt, rows, others):
+    device = torch.device("cuda")
+
+    def side_by_side(rows):
+        return laid_out([row["wave"] for row in rows], device)
+
+    def on_top(rows):
+        return moved(torch.stack([row["wave"] for row in rows]), "cpu")
+
+    def for_show(rows):
+        return shown(torch.stack([row["wave"] for row in rows]), device)
+
+    for waves in loader_of(rows, side_by_side, 8):
+        loss = net(waves).mean()
         loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
+        opt.step()
+        opt.zero_grad()
+    for waves in loader_of(others, on_top, 8):
+        loss = net(moved(waves, device)).mean()
+        loss.backward()
+        opt.step()
+        opt.zero_grad()
+    print(net(for_show(others)))
