@@ -291,3 +291,121 @@ def main(opt, train_loader, test_loader):
   expect(found("other", "loss.backward()")).toBe(0);
   expect(found("drifting", "print(loss)")).toBe(0);
 });
+
+test("a loader is as pinned as the files that hand it in have made it", () => {
+  const engine = {
+    path: "engine.py",
+    text: [
+      "def one_epoch(net, opt, batches):",
+      "    for x in batches:",
+      "        net(x.to('cuda')).backward()",
+      "        opt.step()",
+      "",
+    ].join("\n"),
+  };
+  const audit = (...given: readonly string[]): number =>
+    auditTexts(
+      [
+        {
+          path: "train.py",
+          text: [
+            "from torch.utils.data import DataLoader",
+            "from engine import one_epoch",
+            "def train(net, opt, rows):",
+            "    one_loader = DataLoader(rows, batch_size=8, pin_memory=True)",
+            "    plain_loader = DataLoader(rows, batch_size=8)",
+            "    third_loader = DataLoader(rows, batch_size=4)",
+            ...given.map((one) => `    one_epoch(net, opt, ${one})`),
+            "",
+          ].join("\n"),
+        },
+        engine,
+      ],
+      { ...DEFAULTS, select: ["PLM037"] },
+    ).findings.length;
+  expect(audit("one_loader")).toBe(1);
+  expect(audit("batches=one_loader")).toBe(1);
+  // Not of all that come in.
+  expect(audit("one_loader", "plain_loader")).toBe(0);
+  expect(audit("third_loader")).toBe(0);
+});
+
+test("workers read what a function of another file makes a loader of, if that has some", () => {
+  const audit = (made: string, given: string): number =>
+    auditTexts(
+      [
+        {
+          path: "texts.py",
+          text: [
+            "import json",
+            "from torch.utils.data import Dataset",
+            "from loaders import loader_of",
+            "class Texts(Dataset):",
+            "    def __init__(self, path):",
+            "        self.rows = [json.loads(line) for line in open(path)]",
+            "    def __len__(self):",
+            "        return len(self.rows)",
+            "    def __getitem__(self, at):",
+            "        return self.rows[at]",
+            "def begin(path, size):",
+            "    texts = Texts(path)",
+            `    return loader_of(${given})`,
+            "",
+          ].join("\n"),
+        },
+        {
+          path: "loaders.py",
+          text: [
+            "from torch.utils.data import DataLoader",
+            "def loader_of(rows, drawn):",
+            "    plain = DataLoader(drawn, batch_size=8)",
+            `    return DataLoader(${made}), plain`,
+            "",
+          ].join("\n"),
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM041"] },
+    ).findings.length;
+  expect(audit("rows, num_workers=4", "texts, None")).toBe(1);
+  expect(audit("rows, num_workers=4", "drawn=None, rows=texts")).toBe(1);
+  // Given for something else, and without workers.
+  expect(audit("rows, num_workers=4", "None, texts")).toBe(0);
+  expect(audit("rows", "texts, None")).toBe(0);
+});
+
+test("a step of another file indexes by the host what it is handed from the device", () => {
+  const audit = (given: string): number =>
+    auditTexts(
+      [
+        {
+          path: "train.py",
+          text: [
+            "import torch",
+            "from torch import optim",
+            "from steps import step",
+            "def train(net, batches):",
+            "    device = 'cuda' if torch.cuda.is_available() else 'cpu'",
+            "    opt = optim.SGD(net.parameters(), lr=0.1)",
+            "    for x, y in batches:",
+            `        step(net, opt, ${given})`,
+            "",
+          ].join("\n"),
+        },
+        {
+          path: "steps.py",
+          text: [
+            "import numpy as np",
+            "def step(net, opt, x):",
+            "    order = np.random.permutation(len(x))",
+            "    net(x[order]).mean().backward()",
+            "    opt.step()",
+            "",
+          ].join("\n"),
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM070"] },
+    ).findings.length;
+  expect(audit("x.to(device)")).toBe(1);
+  // Of the host.
+  expect(audit("x.to('cpu')")).toBe(0);
+});

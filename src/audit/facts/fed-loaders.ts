@@ -1,6 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { lastWord } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
+import { methodsOf } from "./classes.ts";
 import type { Names } from "./names.ts";
 import type { FileSummary, FunctionSummary } from "./summary.ts";
 import { isCapital, last } from "./torch-names.ts";
@@ -30,9 +31,11 @@ const LIBRARY = /^(?:torch|numpy|builtins)\./;
  */
 export function handedDatasets(file: PythonFile): readonly string[] | undefined {
   const found = new Set<string>();
+  const own = new Set(file.all("ClassDef").flatMap((cls) => (isRead(cls) ? [cls.name] : [])));
   for (const made of file.calls.matching(CLASS)) {
     const name = namedAs(made);
-    if (!DATA.test(lastWord(made.func)) && !(name && DATA.test(lastWord(name)))) continue;
+    const word = lastWord(made.func);
+    if (!own.has(word) && !DATA.test(word) && !(name && DATA.test(lastWord(name)))) continue;
     const cls = file.dotted(made.func);
     if (cls === null || LIBRARY.test(cls)) continue;
     const definition = name && file.scopes.definitionAt(name);
@@ -46,6 +49,11 @@ export function handedDatasets(file: PythonFile): readonly string[] | undefined 
     }
   }
   return found.size > 0 ? [...found] : undefined;
+}
+
+/** One that hands out examples by number. */
+function isRead(cls: ClassDef): boolean {
+  return methodsOf(cls).some(({ name }) => name === "__getitem__");
 }
 
 /** What it is called: `pairs = Pairs(path)`, `pairs, held = Pairs(path), Pairs(other)`. */

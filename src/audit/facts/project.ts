@@ -9,6 +9,7 @@ import type { CallSite, FileSummary, Target } from "./summary.ts";
 import { fedDatasets } from "./fed-loaders.ts";
 import type { Loads } from "./loader-makers.ts";
 import type { Pinning } from "./loaders.ts";
+import { pinnedParams } from "./handed-loaders.ts";
 import { handedFromOutside } from "./handed.ts";
 import type { Keeps } from "./keepers.ts";
 import { callersGradOff } from "./callers.ts";
@@ -132,6 +133,8 @@ export interface ProjectFacts {
   readonly teachers: ReadonlySet<string>;
   /** Functions and classes that put batches together and name no device. */
   readonly collates: readonly string[];
+  /** Parameters, "engine.train,loader", that other files give loaders which pin their batches. */
+  readonly pinnedParams: ReadonlySet<string>;
   /** Modules of programs whose batches vary in shape. */
   readonly varying: ReadonlySet<string>;
   /** Modules of programs whose new tensors are on the device unless told otherwise. */
@@ -369,6 +372,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     ...trainedElsewhere(summaries, names, graph.byName),
     timers: summaries.flatMap((file) => file.timers ?? []),
     teachers: teachersHanded(summaries, names, graph.byName),
+    pinnedParams: pinnedParams(summaries, names, graph.byName),
     collates: summaries.flatMap((file) => file.collates ?? []),
     varying,
     defaulting,

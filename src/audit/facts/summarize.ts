@@ -49,6 +49,7 @@ import { tablesMade } from "./tables.ts";
 import type { Table } from "./tables.ts";
 import { leavesGradients } from "./uncleared.ts";
 import { fedByParams, handedDatasets } from "./fed-loaders.ts";
+import { handedLoaders } from "./handed-loaders.ts";
 import { loaderMakers } from "./loader-makers.ts";
 import type { LoaderMaker } from "./loader-makers.ts";
 import { stepHooks } from "./engine-hooks.ts";
@@ -209,6 +210,7 @@ class Summarizer {
       timers: sharedTimers(file),
       teachers: handedTeachers(file),
       datasets: handedDatasets(file),
+      handsLoaders: handedLoaders(file),
       collates: hostCollates(file),
       hostLoss: hasHostLoss(file) || undefined,
       ownLoss: this.#backwards.some(({ loss }) => loss && selfAttribute(loss) === "loss") || undefined,

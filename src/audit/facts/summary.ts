@@ -71,6 +71,8 @@ export interface FileSummary {
   readonly timers?: readonly string[] | undefined;
   /** What it hands networks to that it only ever evaluates. */
   readonly teachers?: readonly string[] | undefined;
+  /** Loaders that it hands to functions of other files, to which, and what made them. */
+  readonly handsLoaders?: readonly string[] | undefined;
   /** Datasets that it hands to functions of other files, and to which. */
   readonly datasets?: readonly string[] | undefined;
   /** Functions and classes that put batches together and name no device. */

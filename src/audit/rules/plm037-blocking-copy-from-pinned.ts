@@ -6,6 +6,7 @@ import { addKeyword } from "../edits.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { madeBefore } from "../facts/handed-around.ts";
+import { isPinnedParam } from "../facts/handed-loaders.ts";
 import { iteratedText, loadersOf, mayPin, pinsBatches } from "../facts/loaders.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { hasOwnBoxes } from "../facts/project-words.ts";
@@ -30,7 +31,13 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     // "loader" or "Loader": one that a function of another file makes may pin.
-    if (!file.mentions("pin_memory") && !facts.pins && !file.mentions("oader")) return;
+    if (
+      !file.mentions("pin_memory") &&
+      !facts.pins &&
+      !file.mentions("oader") &&
+      facts.project.pinnedParams.size === 0
+    )
+      return;
     // Metal shares the host's memory: a loader pins nothing for it.
     if (file.mentions("mps") && !file.mentions("cuda")) return;
     // Then every launch waits, and nothing overlaps with a copy: another rule tells of that. What is converted on the way is so
@@ -425,6 +432,7 @@ function isPinned(iter: Expr, facts: Facts): boolean {
   // `train_loader, val_loader = make_loaders(cfg)` of another file, which pins those of one of them.
   const pins = (call: Call): boolean => makesPinned(call, facts);
   if (forTraining && loadersOf(iter, facts, 0, pins)?.every(pins) === true) return true;
+  if (isPinnedParam(iter, facts)) return true;
   return (facts.pins === "most" || (facts.pins === "training" && forTraining)) && isLoader(text, facts);
 }
 

@@ -6,6 +6,7 @@ import type { Call, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { givenFor, madeBefore } from "../facts/handed-around.ts";
+import { isPinnedParam } from "../facts/handed-loaders.ts";
 import { loadersOf, pinsBatches, pinsForDevice } from "../facts/loaders.ts";
 import { makesPinned } from "../facts/pinned-makers.ts";
 import { nextOf } from "../facts/next-batches.ts";
@@ -36,7 +37,8 @@ export const rule: Rule = {
   *check(facts) {
     if (!facts.anyHot && facts.file.all("Yield").length === 0) return;
     const pins = facts.file.mentions("pin_memory");
-    const elsewhere = !pins && (facts.pins || pinsSomewhere(facts.project));
+    const elsewhere =
+      !pins && (facts.pins || facts.project.pinnedParams.size > 0 || pinsSomewhere(facts.project));
     if (!pins && !elsewhere && !facts.file.mentions("non_blocking")) return;
     for (const call of facts.file.callsNamed("cat", "concat", "concatenate", "stack", "hstack", "vstack")) {
       if (!/^torch\.(?:cat|concat|concatenate|stack|hstack|vstack)$/.test(facts.file.dotted(call.func) ?? ""))
@@ -511,7 +513,7 @@ function arePinned(iterated: Expr, facts: Facts): boolean {
   return (
     loadersOf(iterated, facts, 0, pins)?.some(
       (call) => pinsBatches(call, facts.file) || pinsForDevice(call, facts.file) || pins(call),
-    ) === true
+    ) === true || isPinnedParam(iterated, facts)
   );
 }
 
