@@ -409,3 +409,41 @@ test("a step of another file indexes by the host what it is handed from the devi
   // Of the host.
   expect(audit("x.to('cpu')")).toBe(0);
 });
+
+test("what is handed to a loader of another file stays on the host where its helpers do", () => {
+  const audit = (helper: string, given: string): number =>
+    auditTexts(
+      [
+        {
+          path: "train.py",
+          text: [
+            "import torch",
+            "from loaders import batches_of",
+            "def centred_in_collate(row):",
+            `    return ${helper}`,
+            "def collate(rows):",
+            "    return torch.stack([centred_in_collate(row) for row in rows])",
+            "def train(net, opt, rows):",
+            `    for batch in batches_of(rows, ${given}):`,
+            "        net(batch.cuda()).backward()",
+            "        opt.step()",
+            "",
+          ].join("\n"),
+        },
+        {
+          path: "loaders.py",
+          text: [
+            "from torch.utils.data import DataLoader",
+            "def batches_of(rows, joined):",
+            "    return DataLoader(rows, batch_size=8, collate_fn=joined)",
+            "",
+          ].join("\n"),
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM038"] },
+    ).findings.length;
+  expect(audit("row - row.mean()", "collate")).toBe(1);
+  // It sends the examples itself, or is what is handed over, and no tensor.
+  expect(audit("row.cuda()", "collate")).toBe(0);
+  expect(audit("row - row.mean()", "centred_in_collate")).toBe(0);
+});

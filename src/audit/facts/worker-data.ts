@@ -148,6 +148,9 @@ function chosen(callee: Expr, file: PythonFile): readonly string[] {
 
 const COLLATES = /collat/i;
 
+/** Before the name of a function that what collates calls, and that is no such itself. */
+export const HELPS = "~";
+
 /** `def pad_collate(batch)` and `class PadCollate`, for the loaders of other files: by the name, as most are called so. */
 export function hostCollates(file: PythonFile): readonly string[] | undefined {
   const found: string[] = [];
@@ -156,10 +159,21 @@ export function hostCollates(file: PythonFile): readonly string[] | undefined {
     COLLATES.test(one.name) &&
     /torch|tensor|default_collate/i.test(file.textOf(one)) &&
     namesNoDevice(one, file);
-  for (const fn of file.all("FunctionDef")) if (isIt(fn)) found.push(file.qualified(fn));
+  for (const fn of file.all("FunctionDef"))
+    if (isIt(fn)) found.push(file.qualified(fn));
+    // `def scaled_in_collate(row)`, which is called here and has nothing to do with a device.
+    else if (COLLATES.test(fn.name) && isOnlyCalled(fn, file) && namesNoDevice(fn, file))
+      found.push(`${HELPS}${file.qualified(fn)}`);
   for (const cls of file.all("ClassDef"))
     if (isIt(cls) && isWithoutBase(cls, file)) found.push(file.qualified(cls));
   return found.length > 0 ? found : undefined;
+}
+
+/** Wherever the file reads its name, it is called. */
+function isOnlyCalled(fn: FunctionDef, { scopes }: PythonFile): boolean {
+  const made = scopes.definitionAt(fn);
+  const uses = made ? scopes.uses(made) : [];
+  return uses.length > 0 && uses.every((use) => use.parent?.kind === "Call" && use.parent.func === use);
 }
 
 /** `class Collate:`, `class Collate(object):` */

@@ -11,7 +11,7 @@ import { handedIn } from "../facts/handed-in.ts";
 import { isDataLoader, namesNoDevice } from "../facts/loaders.ts";
 import { holdsOptions, literal } from "../facts/options.ts";
 import { callsOf } from "../facts/returns.ts";
-import { isWithoutBase } from "../facts/worker-data.ts";
+import { HELPS, isWithoutBase } from "../facts/worker-data.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
@@ -206,7 +206,10 @@ function staysOnHost(collate: Expr, facts: Facts, depth = 0): boolean {
   if (written) return namesNoDevice(written, file);
   const called = cls ?? methodName(collate, file) ?? file.dotted(collate);
   return (
-    called !== null && facts.project.collates.some((one) => one === called || one.endsWith(`.${called}`))
+    called !== null &&
+    facts.project.collates.some(
+      (one) => one === called || (one.endsWith(`.${called}`) && !one.startsWith(HELPS)),
+    )
   );
 }
 
@@ -218,13 +221,17 @@ function isForOthersToGive(collate: Expr, file: PythonFile): boolean {
 
 /** The tree has something to put batches together with, by its name, and all of that stays on the host: so does what is handed around. */
 function noneNamesDevice({ project }: Facts): boolean {
-  const host = new Set(project.collates);
+  const host = new Set(
+    project.collates.map((one) => (one.startsWith(HELPS) ? one.slice(HELPS.length) : one)),
+  );
   const isOnHost = (name: string): boolean => {
     // `data.Collate.__call__`, `data.Speech.collate`, `data.make_collate.inner`
     const words = name.split(".");
     return !/collat/i.test(name) || words.some((_, at) => host.has(words.slice(0, at + 1).join(".")));
   };
-  return host.size > 0 && [...project.functions.keys()].every(isOnHost);
+  return (
+    project.collates.some((one) => !one.startsWith(HELPS)) && [...project.functions.keys()].every(isOnHost)
+  );
 }
 
 /**
