@@ -47,7 +47,7 @@ export function annotated(file: PythonFile, annotation: Expr): Value {
     return annotated(file, annotation.left);
   const name = annotation.kind === "Str" ? annotation.value : file.dotted(annotation);
   if (name === null) return UNKNOWN;
-  if (/(?:^|\.)(?:\w*Tensor)$/.test(name) && !name.endsWith("TensorType"))
+  if (name.endsWith("Tensor") && /(?:^|\.)\w*$/.test(name))
     return { what: "tensor", device: "unknown", graph: "unknown" };
   if (name === "builtins.int" || name === "builtins.float" || name === "builtins.bool") return NUMBER;
   if (name === "builtins.str") return plain("string");

@@ -63,6 +63,12 @@ const DECOMPOSES = /^(?:svd|eigh?|qr|lu|slogdet|lstsq|cholesky_ex|inv_ex|ldl_fac
 /** Methods that put one more into a list. */
 const FILLS = new Set(["append", "appendleft", "insert"]);
 
+/** What torch calls its layers. */
+const LAYER = /^torch\.nn\.(?:\w+\.)*[A-Z]/;
+
+/** Methods that bring together what all ranks have. */
+const GATHERS: ReadonlySet<string> = new Set(["gather", "gather_for_metrics", "reduce"]);
+
 /** What torch and its packages call distributions. */
 const DISTRIBUTION = /^torch\.distributions\.(?:\w+\.)?[A-Z]\w*$/;
 
@@ -310,7 +316,7 @@ export class CallValues {
     }
     if (name === "torch.hub.load") return isOfHub(call) ? MODULE : UNKNOWN;
     const short = last(name);
-    const inTorch = name === `torch.${short}`;
+    const inTorch = name.length === short.length + "torch.".length;
     // `torch.FloatTensor(array)` too.
     if (inTorch && (FACTORIES.has(short) || short.endsWith("Tensor")))
       return {
@@ -318,6 +324,8 @@ export class CallValues {
         device: this.#factoryDevice(call),
         graph: isTrue(keyword(call, "requires_grad")?.value ?? null) ? "yes" : "no",
       };
+    // Most of what a module makes of itself: what these are given says nothing.
+    if (LAYER.test(name) && short !== "Parameter") return MODULE;
     const operands = this.#operands(call);
     if (inTorch) {
       if (LIKE_FACTORIES.has(short))
@@ -382,9 +390,8 @@ export class CallValues {
       return { what: "tensor", device: moves ? "network" : (operands[0]?.device ?? "unknown"), graph: "no" };
     }
     if (
-      /^torch\.nn\.(?:\w+\.)*[A-Z]|^torch\.distributed\.fsdp\.(?:\w+\.)*FullyShardedDataParallel$/.test(
-        name,
-      ) ||
+      LAYER.test(name) ||
+      /^torch\.distributed\.fsdp\.(?:\w+\.)*FullyShardedDataParallel$/.test(name) ||
       name === "torch.compile"
     )
       return MODULE;
@@ -412,13 +419,14 @@ export class CallValues {
     if (attr === "item") return NUMBER;
     // `accelerator.gather(loss.detach())`: of all ranks, on the device.
     const gathered =
-      /^(?:gather(?:_for_metrics)?|reduce)$/.test(attr) && /accel/i.test(lastWord(receiver)) && call.args[0]
+      GATHERS.has(attr) && /accel/i.test(lastWord(receiver)) && call.args[0]
         ? this.#gathered(call.args[0].value)
         : UNKNOWN;
     if (isTensorLike(gathered)) return { ...gathered, graph: "no" };
     // `accelerator.clip_grad_norm_(model.parameters(), 1.0)`, `sharded.clip_grad_norm_(1.0)`: the norm, as torch's own gives it.
     if (
-      (/^clip_grad(?:_norm_|ients)$/.test(attr) && /accel|fabric/i.test(lastWord(receiver))) ||
+      ((attr === "clip_grad_norm_" || attr === "clip_gradients") &&
+        /accel|fabric/i.test(lastWord(receiver))) ||
       (attr === "clip_grad_norm_" && (value.what === "module" || this.#values.networks.is(receiver)))
     )
       return { what: "tensor", device: "network", graph: "no" };

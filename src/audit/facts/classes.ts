@@ -62,10 +62,13 @@ export function methodsOf(cls: ClassDef): readonly FunctionDef[] {
 
 /** The name of the first parameter of a method, "self" by custom. */
 function selfName(method: FunctionDef): string | null {
-  const isStatic = method.decorators.some(
-    (decorator) =>
-      decorator.kind === "Name" && (decorator.id === "staticmethod" || decorator.id === "classmethod"),
-  );
+  // Asked of every attribute: most methods are not decorated.
+  const isStatic =
+    method.decorators.length > 0 &&
+    method.decorators.some(
+      (decorator) =>
+        decorator.kind === "Name" && (decorator.id === "staticmethod" || decorator.id === "classmethod"),
+    );
   return isStatic ? null : (method.params[0]?.name ?? null);
 }
 

@@ -1,6 +1,6 @@
 import { isOfStar, keyword, positional, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { blockOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
+import { blockOf, contains, functionOf, isStatement, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, If, Lambda, Node, Param } from "../../python/tree.ts";
 import { isModuleRole } from "./classes.ts";
@@ -26,6 +26,7 @@ import {
   loopOfSteps,
   loopsAround,
   optimizerSteps,
+  saysTraining,
   stepBlock,
   stepsTaken,
 } from "./training.ts";
@@ -76,10 +77,6 @@ const COLD: FunctionFacts = {
   holds: null,
   onlyRead: false,
 };
-
-/** What a file says that trains, evaluates, or makes what these need. */
-const TRAINING =
-  /backward|zero_grad|[lL]oader|\.step\(|epoch|[eE]valuat|\.fit\(|\.eval\(|optimizer|Trainer\b|_step\b|\btrain\(|retain_graph/;
 
 /** `def distill_loss(scores, target)`, or what stands beside it: `losses.weighted_average`. */
 function isOfLoss({ name, parent }: FunctionDef, { module }: PythonFile): boolean {
@@ -386,7 +383,7 @@ export class Facts {
    */
   get anyTraining(): boolean {
     this.#anyTraining ??=
-      this.file.says(TRAINING) ||
+      saysTraining(this.file) ||
       this.file.all("FunctionDef").some((fn) => {
         const { hot, repeated, evaluates } = this.#functionFacts(fn);
         return evaluates || (hot === null ? repeated : !isOfForward(hot));
@@ -405,10 +402,19 @@ export class Facts {
     const loop = this.stepLoop(node);
     if (loop && isMeasurement(node)) return null;
     if (loop) return { why: "in the training loop", within: stepBlock(node, loop, this.backwards) };
-    const fn = enclosingFunction(node);
+    let child = node;
+    let fn = node.parent;
+    for (; fn && fn.kind !== "FunctionDef" && fn.kind !== "Lambda"; fn = fn.parent) child = fn;
     if (!fn) return null;
-    const why = this.functionFacts(node).hot ?? lossWithoutModule(fn, this.file);
+    // Its decorators and what its parameters are by default run where it is defined.
+    const inside = fn.kind === "Lambda" ? fn.body === child : isStatement(child);
+    const why = this.#functionFacts(inside ? fn : functionOf(fn)).hot ?? lossWithoutModule(fn, this.file);
     return why === null || isEvaluation(fn, this.file) ? null : { why, within: fn };
+  }
+
+  /** Whether it may run once a step or more: what `everyTurn` needs, and most are not, asked before what costs more. */
+  mayBeHot(node: Node): boolean {
+    return this.stepLoop(node) !== null || this.hot(node) !== null;
   }
 
   /** How often the node runs per turn of what makes it hot. */
@@ -594,10 +600,4 @@ function isMeasurement(node: Node): boolean {
 
 function stepMethod(fn: FunctionDef | Lambda): FunctionDef | null {
   return fn.kind === "FunctionDef" && fn.parent?.kind === "ClassDef" ? fn : null;
-}
-
-function enclosingFunction(node: Node): FunctionDef | Lambda | null {
-  for (let at = node.parent; at; at = at.parent)
-    if (at.kind === "FunctionDef" || at.kind === "Lambda") return at;
-  return null;
 }

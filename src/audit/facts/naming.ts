@@ -62,6 +62,8 @@ export class Networks {
   readonly #frozen = new Set<unknown>();
   readonly #evaluating = new Set<unknown>();
   #losses: Set<unknown> | null = null;
+  /** Of `is`, which many rules ask of the same calls. */
+  readonly #answers = new Map<Expr, boolean>();
 
   constructor(file: PythonFile, isModule: (cls: ClassDef) => boolean) {
     this.#file = file;
@@ -164,6 +166,12 @@ export class Networks {
   }
 
   is(callee: Expr): boolean {
+    let known = this.#answers.get(callee);
+    if (known === undefined) this.#answers.set(callee, (known = this.#isNetwork(callee)));
+    return known;
+  }
+
+  #isNetwork(callee: Expr): boolean {
     if (this.#file.dotted(callee) !== null) return false;
     if (callee.kind === "Subscript") return callee.index.kind === "Str" && isSeveral(callee.value);
     const key = this.key(callee);

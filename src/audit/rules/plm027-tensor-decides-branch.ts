@@ -1,6 +1,7 @@
 import { isNone, isTrue } from "../../python/file.ts";
 import { functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr, If, Node, NodeOf } from "../../python/tree.ts";
+import { assignsOfKind } from "../facts/assigns.ts";
 import { everyTurn } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decidesStep } from "../facts/training.ts";
@@ -22,8 +23,8 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     // `training_args.logging_nan_inf_filter = True`
-    for (const { value } of file.assignsTo("logging_nan_inf_filter"))
-      if (isTrue(value))
+    for (const { targets, value } of assignsOfKind("Attribute", file))
+      if (isTrue(value) && lastWord(targets[0]!) === "logging_nan_inf_filter")
         yield {
           at: value,
           severity: "note",
@@ -57,6 +58,7 @@ export const rule: Rule = {
     if (!facts.anyHot) return;
     for (const nodes of [file.all("If"), file.all("While"), file.all("IfExp"), file.all("Assert")])
       for (const node of nodes) {
+        if (!facts.mayBeHot(node)) continue;
         const certain = judge(node.test, node, facts);
         const at = certain ?? countAsked(node.test, node, facts);
         if (at)

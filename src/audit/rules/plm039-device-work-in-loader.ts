@@ -59,6 +59,8 @@ export const rule: Rule = {
   },
 };
 
+const LOADS = /(?:DataLoader|Trainer)$/;
+
 /** `rows.set_format("torch", device="cuda")`, where a loader or a trainer reads the rows: each is a tensor of the device as it is read. */
 function formatsOnDevice(call: Call, facts: Facts): boolean {
   const { file } = facts;
@@ -69,7 +71,7 @@ function formatsOnDevice(call: Call, facts: Facts): boolean {
     kind.value === "torch" &&
     device !== null &&
     facts.isAccelerator(facts.device(device)) &&
-    file.calls.matching(/(?:DataLoader|Trainer)$/).length > 0
+    file.calls.matching(LOADS).length > 0
   );
 }
 

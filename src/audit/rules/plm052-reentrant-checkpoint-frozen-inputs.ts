@@ -239,6 +239,8 @@ function isSwitchedOn(file: PythonFile): boolean {
     .some(({ targets: [target], value }) => isTrue(value) && isOfArguments(target));
 }
 
+const OWN_TRAINERS = /^(?:SFT|DPO|Reward)Trainer$/;
+
 /** A trl that takes transformers' own arguments is one from before it had some of its own: it saw to the inputs of what it wrapped itself. */
 function wrapsForOldTrl(file: PythonFile): boolean {
   return (
@@ -246,9 +248,7 @@ function wrapsForOldTrl(file: PythonFile): boolean {
     file
       .callsNamed("TrainingArguments")
       .some((call) => file.dotted(call.func)?.startsWith("transformers.") === true) &&
-    file.calls
-      .matching(/^(?:SFT|DPO|Reward)Trainer$/)
-      .some((call) => keyword(call, "max_seq_length") !== undefined)
+    file.calls.matching(OWN_TRAINERS).some((call) => keyword(call, "max_seq_length") !== undefined)
   );
 }
 

@@ -105,6 +105,7 @@ function isForward(cls: ClassDef, fn: FunctionDef | Lambda, facts: Facts): boole
 }
 
 const RUNS = /^(?:__call__|forward)$/;
+const WINDOW = /window/i;
 
 /** `class BoxLoss: def __call__(self, boxes)`, with what that calls. */
 function isLossOf(cls: ClassDef): boolean {
@@ -181,7 +182,7 @@ function* windows(facts: Facts): Generator<Finding> {
   const picked = file
     .callsNamed("getattr")
     .flatMap(({ parent }) => (parent?.kind === "Call" && parent.func.kind === "Call" ? [parent] : []));
-  const calls = [...file.calls.matching(/window/i), ...picked];
+  const calls = [...file.calls.matching(WINDOW), ...picked];
   if (calls.length === 0 || !file.mentions("_window")) return;
   const isWindow = (value: Expr | null): boolean =>
     value !== null &&
@@ -221,7 +222,7 @@ function* windows(facts: Facts): Generator<Finding> {
  */
 function* toldWindows(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  for (const call of file.calls.matching(/^\w+_window$/)) {
+  for (const call of file.calls.matching(WINDOW)) {
     const fn = functionOf(call);
     const sizes = call.args.map(({ value }) => value).filter((value) => !isPlace(value));
     if (
