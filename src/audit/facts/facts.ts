@@ -101,6 +101,7 @@ export class Facts {
   #anyTraining: boolean | null = null;
   /** By function; null stands for the file's own statements. */
   readonly #functions = new Map<Node | null, FunctionFacts>();
+  readonly #mayBeHot = new Map<Node, boolean>();
   readonly #roles = new Map<ClassDef, Role>();
   readonly #imported = new Map<string, Role>();
   readonly #answers = new Map<unknown, unknown>();
@@ -412,9 +413,23 @@ export class Facts {
     return why === null || isEvaluation(fn, this.file) ? null : { why, within: fn };
   }
 
-  /** Whether it may run once a step or more: what `everyTurn` needs, and most are not, asked before what costs more. */
+  /** Whether it, or anything around it, may run once a step or more: what most do not, asked before what costs more. */
   mayBeHot(node: Node): boolean {
-    return this.stepLoop(node) !== null || this.hot(node) !== null;
+    for (let at = node.parent; at; at = at.parent) {
+      if (at.kind === "FunctionDef" || at.kind === "Lambda") {
+        let known = this.#mayBeHot.get(at);
+        if (known === undefined) {
+          known =
+            this.#functionFacts(at).hot !== null ||
+            lossWithoutModule(at, this.file) !== null ||
+            this.mayBeHot(at);
+          this.#mayBeHot.set(at, known);
+        }
+        return known;
+      }
+      if ((at.kind === "For" || at.kind === "While") && this.stepLoops.has(at)) return true;
+    }
+    return false;
   }
 
   /** How often the node runs per turn of what makes it hot. */

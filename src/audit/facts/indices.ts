@@ -1,5 +1,6 @@
+import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Expr } from "../../python/tree.ts";
+import type { Expr, Subscript } from "../../python/tree.ts";
 
 /** Of these a tensor's values are the first result, and where they were found the second. */
 const WITH_INDICES = /^(?:max|min|median|mode|kthvalue|topk|sort|cummax|cummin)$/;
@@ -25,4 +26,17 @@ export function holdsIndices({ how, index, value, name }: Definition): boolean {
 
 function hasIndices(expr: Expr): boolean {
   return expr.kind === "Call" && expr.func.kind === "Attribute" && WITH_INDICES.test(expr.func.attr);
+}
+
+/** The subscripts that pick by something computed: `x[mask]`, `x[:, rows]`. Most others are `x[0]`, `x["key"]`, `x[:, 1:]`. */
+export function computedPicks(file: PythonFile): readonly Subscript[] {
+  return file
+    .all("Subscript")
+    .filter(({ index }) =>
+      index.kind === "Tuple" ? !index.items.every(isWrittenDown) : !isWrittenDown(index),
+    );
+}
+
+function isWrittenDown({ kind }: Expr): boolean {
+  return kind === "Num" || kind === "Str" || kind === "Slice" || kind === "Const";
 }

@@ -62,6 +62,8 @@ function* candidates(facts: Facts): Generator<Candidate> {
   }
   for (const at of facts.file.all("Assign")) {
     const target = at.targets[0]!;
+    // Most assignments are of what was just made, to a name.
+    if (target.kind === "Name" && !mayAdd(at.value, facts)) continue;
     // `total, count = total + loss, count + 1`
     if (target.kind === "Tuple" && at.value.kind === "Tuple" && target.items.length === at.value.items.length)
       for (const [index, item] of target.items.entries()) {
@@ -77,7 +79,6 @@ function* candidates(facts: Facts): Generator<Candidate> {
           yield { at, added, how: "list", root };
       continue;
     }
-    // Most assignments are neither of these.
     const mixes = at.value.kind === "IfExp" || at.value.kind === "Binary" || adds(at.value, facts);
     if (at.targets.length !== 1 || (!mixes && target.kind !== "Subscript")) continue;
     const root = rootOf(target);
@@ -210,11 +211,18 @@ function rootOf(expr: Expr): Expr | null {
     : null;
 }
 
-const MIXERS = /^(?:add|sub|lerp|maximum|minimum|fmax|fmin)$/;
+const MIXERS: ReadonlySet<string> = new Set(["add", "sub", "lerp", "maximum", "minimum", "fmax", "fmin"]);
+
+/** By its form alone what may add to something. */
+function mayAdd(value: Expr, facts: Facts): boolean {
+  return value.kind === "Call" ? adds(value, facts) : ADDS.has(value.kind);
+}
+
+const ADDS: ReadonlySet<Expr["kind"]> = new Set(["Binary", "IfExp", "List", "Tuple", "Subscript"]);
 
 /** `torch.add(total, loss)`, `total.add(loss)`, `torch.maximum(peak, loss)` */
 function adds(value: Expr, { file }: Facts): value is Call {
-  if (value.kind !== "Call" || value.func.kind !== "Attribute" || !MIXERS.test(value.func.attr)) return false;
+  if (value.kind !== "Call" || value.func.kind !== "Attribute" || !MIXERS.has(value.func.attr)) return false;
   const name = file.dotted(value.func);
   return name === null ? value.args.length >= 1 : name.startsWith("torch.") && value.args.length >= 2;
 }

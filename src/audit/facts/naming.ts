@@ -214,6 +214,7 @@ export class Networks {
 
   /** Known not to train: frozen by flags, or only ever in eval mode. */
   isFrozen(callee: Expr): boolean {
+    if (this.#frozen.size + this.#evaluating.size === 0) return false;
     const key = this.key(callee);
     if (key !== null && (this.#frozen.has(key) || this.#evaluating.has(key))) return true;
     return isPartOf(callee) && this.isFrozen(callee.value);
@@ -225,11 +226,13 @@ export class Networks {
 
   /** Only ever in eval mode, and not frozen by flags: its parameters still require gradients. */
   isOnlyEvaluated(callee: Expr): boolean {
+    if (this.#evaluating.size === 0) return false;
     const key = this.key(callee);
     return key !== null && this.#evaluating.has(key);
   }
 
   isFrozenByFlags(callee: Expr): boolean {
+    if (this.#frozen.size === 0) return false;
     const key = this.key(callee);
     if (key !== null && this.#frozen.has(key)) return true;
     return isPartOf(callee) && this.isFrozenByFlags(callee.value);

@@ -428,6 +428,8 @@ export class Values {
 
   #alternatives(definitions: readonly Definition[]): Value {
     if (definitions.length === 0) return UNKNOWN;
+    // What most names have.
+    if (definitions.length === 1) return this.#only(definitions[0]!);
     let result: Value | null = null;
     for (const definition of this.#forDevice(definitions)) {
       // What is deleted cannot be read.
@@ -455,6 +457,13 @@ export class Values {
       } else result = either(one, result);
     }
     return result ?? UNKNOWN;
+  }
+
+  #only(definition: Definition): Value {
+    if (definition.how === "delete") return UNKNOWN;
+    if (!this.#open.includes(definition)) return this.definition(definition);
+    this.#cyclic = true;
+    return UNKNOWN;
   }
 
   /** Without what is only for a run on the host, or is not known where the other branch is. */

@@ -261,7 +261,7 @@ function* features(facts: Facts): Generator<Finding> {
   const methods = new Set<string>();
   for (const { name, parent } of file.all("FunctionDef")) if (parent?.kind === "ClassDef") methods.add(name);
   const byOwn = file
-    .all("Call")
+    .callsNamed(...methods)
     .filter(
       (call) =>
         call.func.kind === "Attribute" &&
@@ -456,7 +456,7 @@ function* handedOn(facts: Facts): Generator<Finding> {
     const { value, parent: call } = arg;
     if (call?.kind !== "Call" || arg.star !== 0 || (value.kind !== "Name" && value.kind !== "Attribute"))
       continue;
-    if (!facts.networks.isOnlyEvaluated(value) && !isTeachers(lastWord(value))) continue;
+    if (!isTeachers(lastWord(value)) && !facts.networks.isOnlyEvaluated(value)) continue;
     const param = paramGiven(call, arg, file);
     // Behind a test, as `if self.loss == "dpo":`, it runs on every step of whoever asked for that; and a step that an
     // evaluation calls, too, is still a step.

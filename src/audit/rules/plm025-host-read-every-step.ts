@@ -26,10 +26,13 @@ export const rule: Rule = {
   },
   *check(facts) {
     for (const call of facts.file.callsNamed(...READS, "to", "float", "int")) {
+      if (!facts.mayBeHot(call)) continue;
       const every = facts.everyStep(call) ?? (everyUpdate(call, facts) ? facts.hot(call) : null);
       const hot = every ?? (ownUpdate(call, facts) ? facts.hot(call) : null);
-      const source = hot ? readTensor(call, facts) : null;
-      if (!hot || !source || (isMove(call) && offloads(hot))) continue;
+      // Where it is moved to is asked last: forwards are full of `.to(x.dtype)`.
+      if (!hot || (isMove(call) && offloads(hot))) continue;
+      const source = readTensor(call, facts);
+      if (!source) continue;
       const known = facts.onAccelerator(source);
       if (!known && !isCutOff(source, facts) && !isReadOffNetwork(call, facts) && !isOfStep(call, facts))
         continue;

@@ -8,6 +8,7 @@ import type { Facts } from "../facts/facts.ts";
 import { FUNCTIONS, TENSOR_ONLY_METHODS, last } from "../facts/torch-names.ts";
 import { isUsedAsTensor } from "../facts/tensor-use.ts";
 import { isTensorLike } from "../facts/value.ts";
+import { computedPicks } from "../facts/indices.ts";
 import type { Rule } from "../rule.ts";
 
 const METHODS = new Set([
@@ -32,6 +33,7 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     for (const call of file.callsNamed(...METHODS)) {
+      if (!facts.mayBeHot(call)) continue;
       const name = file.dotted(call.func);
       const short =
         name?.startsWith("torch.") === true
@@ -74,7 +76,8 @@ export const rule: Rule = {
           message:
             "How many positions `where` finds is known to the device only: the host waits for it on every step",
         };
-    for (const subscript of file.all("Subscript")) {
+    for (const subscript of file.once(computedPicks)) {
+      if (!facts.mayBeHot(subscript)) continue;
       // `scores[labels == 1, 0]`
       const indices = subscript.index.kind === "Tuple" ? subscript.index.items : [subscript.index];
       if (

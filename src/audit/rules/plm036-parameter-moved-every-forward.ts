@@ -74,10 +74,16 @@ export const rule: Rule = {
 
 const CASTS = ["half", "bfloat16", "double", "float"];
 
+/** By its form alone, before what costs more: an attribute, also by its name, or what a function is given. */
+function mayBeWeight(expr: Expr, { file }: Facts): boolean {
+  if (expr.kind !== "Name") return expr.kind === "Attribute";
+  return file.scopes.reaching(expr).some(({ how, value }) => how === "param" || value?.kind === "Attribute");
+}
+
 /** `self.proj.weight.to(torch.bfloat16)` in a forward, or `.to(x.dtype)`. */
 function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null {
   const { func } = call;
-  if (func.kind !== "Attribute") return null;
+  if (func.kind !== "Attribute" || !mayBeWeight(func.value, facts)) return null;
   const named = /^(?:to|type)$/.test(func.attr);
   const asked = named ? argument(call, "dtype", 0) : null;
   // `dtype = x.dtype`
@@ -290,7 +296,8 @@ function isMatrixOfNetwork(cast: Call, facts: Facts): boolean {
 
 /** `features @ teacher.head.weight.to(features.device).t()` in a training loop, of a network that was not brought there whole. */
 function isWeightFetched(call: Call, facts: Facts): boolean {
-  const sent = call.func.kind === "Attribute" && call.func.attr !== "type_as" ? call.func.attr : null;
+  const { func } = call;
+  const sent = func.kind === "Attribute" && layerOf(call) && func.attr !== "type_as" ? func.attr : null;
   const device = sent === "to" ? argument(call, "device", 0) : null;
   const isSent =
     sent === "cuda" ||

@@ -47,6 +47,7 @@ export const rule: Rule = {
     for (const { targets, value } of facts.file.all("Assign")) {
       // Most assignments are of other calls, or of none.
       if (targets.length !== 1 || targets[0]!.kind !== "Name" || !mayScale(value)) continue;
+      if (!facts.mayBeHot(value)) continue;
       yield* coveredScores(targets[0], value, facts);
       yield* weightedErrors(targets[0], value, facts);
       yield* scaledVolume(targets[0], value, facts);
@@ -61,7 +62,7 @@ export const rule: Rule = {
         yield { at: call, message: MESSAGE };
     }
     for (const product of facts.file.all("Binary")) {
-      if (product.op !== "*" && product.op !== "/") continue;
+      if ((product.op !== "*" && product.op !== "/") || !facts.mayBeHot(product)) continue;
       const large = isOfLarge(product.left, product.right, facts)
         ? product.left
         : product.op === "*" && isOfLarge(product.right, product.left, facts)

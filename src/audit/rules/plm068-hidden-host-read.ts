@@ -12,6 +12,7 @@ import { everyRoundOf } from "../facts/rounds.ts";
 import { isBesideDevice, isUsedAsTensor, mayBeNumber } from "../facts/tensor-use.ts";
 import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
+import { computedPicks } from "../facts/indices.ts";
 import type { Edit, Finding, Rule } from "../rule.ts";
 
 const READS =
@@ -294,6 +295,7 @@ function* sizes(facts: Facts): Generator<Finding> {
       /^(?:multinomial|kthvalue|topk|narrow|split|chunk|roll|tile|one_hot|pad)$/.test(last(name))
         ? call.args[0]
         : null;
+    if (!facts.mayBeHot(call)) continue;
     for (const arg of call.args) {
       const { value, name: key } = arg;
       if (arg === of) continue;
@@ -306,9 +308,10 @@ function* sizes(facts: Facts): Generator<Finding> {
     }
   }
   // `names[predictions.argmax()]`: a list wants a number.
-  for (const subscript of file.all("Subscript"))
+  for (const subscript of file.once(computedPicks))
     if (
       (subscript.index.kind === "Name" || subscript.index.kind === "Call") &&
+      facts.mayBeHot(subscript) &&
       isWrittenDown(subscript.value, facts) &&
       isCount(subscript.index) &&
       facts.value(subscript.value).what === "container" &&
@@ -541,6 +544,7 @@ function* scalars(facts: Facts): Generator<Finding> {
     message: "Only a Python number fits here: the device tensor is read for it, with a wait, on every step",
   });
   for (const call of file.callsNamed(...Object.keys(NUMBERS))) {
+    if (!facts.mayBeHot(call)) continue;
     const name = file.dotted(call.func);
     const word = name !== null ? last(name) : call.func.kind === "Attribute" ? call.func.attr : "";
     if (name !== null && !/^torch\.(?:nn\.functional\.)?\w+$/.test(name)) continue;
@@ -551,6 +555,7 @@ function* scalars(facts: Facts): Generator<Finding> {
   }
   // With two tensors, or one bound alone, `clamp` stays on the device; a number beside a tensor makes both numbers.
   for (const call of file.callsNamed("clamp", "clip", "clamp_")) {
+    if (!facts.mayBeHot(call)) continue;
     const name = file.dotted(call.func);
     if (name !== null && !/^torch\.(?:clamp|clip)$/.test(name)) continue;
     const from = name === null ? 0 : 1;
@@ -566,6 +571,7 @@ function* members(facts: Facts): Generator<Finding> {
   for (const compare of facts.file.all("Compare")) {
     const [right] = compare.rights;
     if (compare.rights.length !== 1 || !right || !/^(?:not )?in$/.test(compare.ops[0]!)) continue;
+    if (!facts.mayBeHot(compare)) continue;
     // Nearly all others ask a dict, or a list written down.
     if (right.kind !== "Name" && selfAttribute(right) === null) continue;
     if (compare.left.kind === "Str" || !isTensor(right, facts) || !everyTurn(compare, facts)) continue;

@@ -21,6 +21,7 @@ import { isNetwork } from "../facts/networks.ts";
 import { isUsedAsTensor } from "../facts/tensor-use.ts";
 import { TENSOR_ONLY_METHODS } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
+import { computedPicks } from "../facts/indices.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -35,7 +36,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const seen = new Set<unknown>();
-    for (const subscript of facts.file.all("Subscript")) {
+    for (const subscript of facts.file.once(computedPicks)) {
       const indices = subscript.index.kind === "Tuple" ? subscript.index.items : [subscript.index];
       const index =
         indices.find((one) => isHostData(one, facts)) ?? indices.find((one) => isHostDataGiven(one, facts));
