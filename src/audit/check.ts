@@ -178,7 +178,7 @@ class Reporter {
 
   sorted(): ReportedFinding[] {
     return this.#found
-      .sort((a, b) => a.start - b.start || a.finding.rule.localeCompare(b.finding.rule))
+      .sort((a, b) => a.start - b.start || inOrder(a.finding.rule, b.finding.rule))
       .map(({ finding }) => finding);
   }
 
@@ -224,4 +224,9 @@ class Reporter {
       });
     return frame;
   }
+}
+
+/** Of two codes: they are of plain letters and digits, which need no knowledge of languages. */
+function inOrder(one: string, other: string): number {
+  return one === other ? 0 : one < other ? -1 : 1;
 }

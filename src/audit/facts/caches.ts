@@ -17,16 +17,17 @@ export interface Unfilled {
 
 export function* unfilledCaches(facts: Facts): Generator<Unfilled> {
   yield* neverStored(facts);
-  yield* storedElsewhere(facts);
-  yield* neverReturned(facts);
-  yield* neverKept(facts);
-  yield* neverRaised(facts);
+  const tests = facts.file.all("If").filter((test) => facts.mayBeHot(test));
+  yield* storedElsewhere(tests, facts);
+  yield* neverReturned(tests, facts);
+  yield* neverKept(tests, facts);
+  yield* neverRaised(tests, facts);
 }
 
 /** `if length > self.cached_length: self.build(length)` of one that begins with nothing, and that nobody raises. */
-function* neverRaised(facts: Facts): Generator<Unfilled> {
+function* neverRaised(tests: readonly If[], facts: Facts): Generator<Unfilled> {
   const { file } = facts;
-  for (const test of file.all("If")) {
+  for (const test of tests) {
     const { test: asked } = test;
     const right = asked.kind === "Compare" && asked.rights.length === 1 ? asked.rights[0] : null;
     if (asked.kind !== "Compare" || !right) continue;
@@ -103,9 +104,9 @@ function isNeverPut(cache: Name, facts: Facts): boolean {
 }
 
 /** `if key not in cache:`, while all that is ever put there is put under something made of the key. */
-function* storedElsewhere(facts: Facts): Generator<Unfilled> {
+function* storedElsewhere(tests: readonly If[], facts: Facts): Generator<Unfilled> {
   const { file } = facts;
-  for (const test of file.all("If")) {
+  for (const test of tests) {
     const { test: asked } = test;
     const right = asked.kind === "Compare" && asked.ops[0] === "not in" ? asked.rights[0] : null;
     if (asked.kind !== "Compare" || asked.left.kind !== "Name" || !right || !facts.hot(test)) continue;
@@ -160,9 +161,9 @@ function isLonger(expr: Expr, file: PythonFile): boolean {
 }
 
 /** `if self.table is None: …` that computes it and keeps it under another name. */
-function* neverKept(facts: Facts): Generator<Unfilled> {
+function* neverKept(tests: readonly If[], facts: Facts): Generator<Unfilled> {
   const { file } = facts;
-  for (const test of file.all("If"))
+  for (const test of tests)
     // One part of an `or` that always holds is enough.
     for (const asked of test.test.kind === "Bool" && test.test.op === "or" ? test.test.values : [test.test]) {
       const own = missing(asked, test);
@@ -177,9 +178,9 @@ function* neverKept(facts: Facts): Generator<Unfilled> {
 }
 
 /** `if exists(self.table): return self.table`, and what is computed below is not kept. */
-function* neverReturned(facts: Facts): Generator<Unfilled> {
+function* neverReturned(tests: readonly If[], facts: Facts): Generator<Unfilled> {
   const { file } = facts;
-  for (const test of file.all("If")) {
+  for (const test of tests) {
     const own = present(test.test) ?? had(test.test, file);
     const cls = own === null ? null : classOf(test);
     if (!cls || !isModuleRole(facts.role(cls)) || !facts.hot(test)) continue;

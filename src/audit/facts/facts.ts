@@ -26,7 +26,6 @@ import {
   loopOfSteps,
   loopsAround,
   optimizerSteps,
-  saysTraining,
   stepBlock,
   stepsTaken,
 } from "./training.ts";
@@ -77,6 +76,10 @@ const COLD: FunctionFacts = {
   holds: null,
   onlyRead: false,
 };
+
+/** What a file says that trains, evaluates, or makes what these need. */
+const TRAINING =
+  /backward|zero_grad|[lL]oader|\.step\(|epoch|[eE]valuat|\.fit\(|\.eval\(|optimizer|Trainer\b|_step\b|\btrain\(|retain_graph/;
 
 /** `def distill_loss(scores, target)`, or what stands beside it: `losses.weighted_average`. */
 function isOfLoss({ name, parent }: FunctionDef, { module }: PythonFile): boolean {
@@ -384,7 +387,7 @@ export class Facts {
    */
   get anyTraining(): boolean {
     this.#anyTraining ??=
-      saysTraining(this.file) ||
+      this.file.says(TRAINING) ||
       this.file.all("FunctionDef").some((fn) => {
         const { hot, repeated, evaluates } = this.#functionFacts(fn);
         return evaluates || (hot === null ? repeated : !isOfForward(hot));

@@ -50,11 +50,14 @@ function madeAs(expr: Expr, { file }: Facts): Expr {
   return (expr.kind === "Name" ? file.scopes.onlyValue(expr) : null) ?? expr;
 }
 
+/** How what multiplies matrices is called. */
+export const PRODUCTS = /mul$|mm$|einsum$|linear$/;
+
 /** What a matrix product is of. */
 export function factors(expr: Expr, facts: Facts): readonly Expr[] {
   if (expr.kind === "Binary") return expr.op === "@" ? [expr.left, expr.right] : [];
   // Asked of every value that is given a name: most are of other calls.
-  if (expr.kind !== "Call" || !/mul$|mm$|einsum$|linear$/.test(lastWord(expr.func))) return [];
+  if (expr.kind !== "Call" || !PRODUCTS.test(lastWord(expr.func))) return [];
   const given = expr.args.map(({ value }) => value);
   if (MULTIPLIES.test(facts.file.dotted(expr.func) ?? "")) return given;
   return isMatmul(expr, facts) ? [(expr.func as Attribute).value, ...given] : [];

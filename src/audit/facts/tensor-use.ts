@@ -8,8 +8,11 @@ import { isLossName } from "./naming.ts";
 import { FUNCTIONS, METHODS, TENSOR_ONLY_METHODS, last } from "./torch-names.ts";
 
 /** Methods that tensors share with nothing a training script passes about: not with strings, lists or numbers. */
-const TELLING =
-  /^(?:masked_fill|norm|softmax|log_softmax|sigmoid|relu|exp|log|matmul|mm|bmm|permute|transpose|unsqueeze|contiguous|view|detach|float|half|bfloat16|clamp|argmax|chunk|cpu|cuda|expand|t|dim|numel|ndimension)$/;
+const TELLING: ReadonlySet<string> = new Set(
+  "masked_fill norm softmax log_softmax sigmoid relu exp log matmul mm bmm permute transpose unsqueeze contiguous view detach float half bfloat16 clamp argmax chunk cpu cuda expand t dim numel ndimension".split(
+    " ",
+  ),
+);
 
 /** Whether the value is used as only a tensor can be: by a tensor's methods, or by torch's functions. */
 export function usedAsTensor(definition: Definition, facts: Facts): boolean {
@@ -49,7 +52,7 @@ export function isUsedAsTensor(definition: Definition, file: PythonFile): boolea
       if (call?.kind !== "Call" || call.func !== parent) return false;
       return (
         TENSOR_ONLY_METHODS.has(parent.attr) ||
-        TELLING.test(parent.attr) ||
+        TELLING.has(parent.attr) ||
         (METHODS.has(parent.attr) && (keyword(call, "dim") !== null || keyword(call, "keepdim") !== null))
       );
     }

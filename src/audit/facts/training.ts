@@ -289,7 +289,8 @@ export function loopsAround(node: Node): Loop[] {
 
 /** Not one whose first turn ends with `break` or `return`, as somebody left it who tried something. */
 function isRepeated({ body }: Loop): boolean {
-  return !/^(?:Break|Return)$/.test(body[body.length - 1]!.kind);
+  const { kind } = body[body.length - 1]!;
+  return kind !== "Break" && kind !== "Return";
 }
 
 /** In a loop that comes to no second turn, and in none that does. */
@@ -429,25 +430,4 @@ function ancestorsBelow(node: Node, top: Node): Node[] {
     found.push(at);
   }
   return found;
-}
-
-/** What a file says that trains, evaluates, or makes what these need. */
-const TRAINING =
-  "backward zero_grad loader Loader .step( epoch evaluat Evaluat .fit( .eval( optimizer retain_graph".split(
-    " ",
-  );
-
-/** The same where it ends, or begins, a word: each is looked for only where the first is said at all. */
-const TRAINING_WORDS: readonly (readonly [said: string, word: RegExp])[] = [
-  ["Trainer", /Trainer\b/],
-  ["_step", /_step\b/],
-  ["train(", /\btrain\(/],
-];
-
-/** One word after the other: to look for a pattern of them all takes several times as long. */
-export function saysTraining(file: PythonFile): boolean {
-  return (
-    TRAINING.some((word) => file.mentions(word)) ||
-    TRAINING_WORDS.some(([said, word]) => file.mentions(said) && file.says(word))
-  );
 }

@@ -57,6 +57,7 @@ export const rule: Rule = {
           : {}),
       };
     }
+    if (!file.mentions("CUDA_LAUNCH_BLOCKING")) return;
     if (!file.all("Str").some(({ value }) => value === "CUDA_LAUNCH_BLOCKING")) return;
     for (const { op, target, value, parent, start, end } of file.all("AugAssign"))
       if (

@@ -1,7 +1,7 @@
 import { classOf, contains, lastWord, walk } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Clause, Expr, For, Node } from "../../python/tree.ts";
+import type { Assign, Clause, Expr, For, Node } from "../../python/tree.ts";
 import { everyTurn } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
@@ -37,7 +37,7 @@ export const rule: Rule = {
 
 function* sums(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  for (const statement of [...file.all("AugAssign"), ...file.all("Assign")]) {
+  for (const statement of [...file.all("AugAssign"), ...file.all("Assign").filter(isOfSum)]) {
     const target = statement.kind === "AugAssign" ? statement.target : statement.targets[0];
     const added = statement.kind === "AugAssign" ? statement.value : addedTo(statement.value, target);
     if (target?.kind !== "Name" || !added || (statement.kind === "AugAssign" && statement.op !== "+"))
@@ -82,6 +82,8 @@ function isSummedEveryStep(node: Node, loop: For, facts: Facts): boolean {
     everyTurn(node, facts) || (/parameters\(\)/.test(facts.file.textOf(loop.iter)) && everyTurn(loop, facts))
   );
 }
+
+const isOfSum = ({ value }: Assign): boolean => value.kind === "Binary" && value.op === "+";
 
 function addedTo(value: Expr, target: Expr | undefined): Expr | null {
   if (value.kind !== "Binary" || value.op !== "+" || target?.kind !== "Name") return null;

@@ -497,6 +497,6 @@ function toDevice(call: Call, facts: Facts): boolean {
   const arg = keyword(call, "device")?.value ?? positional(call, 0);
   return (
     arg !== null &&
-    (facts.isAccelerator(facts.device(arg)) || (arg.kind === "Attribute" && arg.attr === "device"))
+    ((arg.kind === "Attribute" && arg.attr === "device") || facts.isAccelerator(facts.device(arg)))
   );
 }

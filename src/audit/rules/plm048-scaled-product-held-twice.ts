@@ -12,6 +12,7 @@ import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { isOfKind, isScalar } from "../facts/products.ts";
 import {
+  PRODUCTS,
   factors,
   heldValue,
   isChangedOrDropped,
@@ -94,9 +95,15 @@ function isOfLarge(side: Expr, other: Expr, facts: Facts): boolean {
  */
 function* scaledTwice(facts: Facts): Generator<Finding> {
   const { scopes } = facts.file;
-  for (const { targets, value } of facts.file.all("Assign")) {
-    const target = targets[0]!;
-    if (target.kind !== "Name" || targets.length > 1 || factors(value, facts).length === 0) continue;
+  // Of all that a file computes, few are products.
+  const products = [
+    ...facts.file.calls.matching(PRODUCTS),
+    ...facts.file.all("Binary").filter(({ op }) => op === "@"),
+  ];
+  for (const value of products) {
+    const at = value.parent;
+    const [target, ...more] = at?.kind === "Assign" && at.value === value ? at.targets : [];
+    if (target?.kind !== "Name" || more.length > 0 || factors(value, facts).length === 0) continue;
     const made = scopes.definitionAt(target);
     const reads = made ? scopes.uses(made).filter((use) => !isChangedOrDropped(use) && !isOfKind(use)) : [];
     const scaled = reads.map(scalingOf);

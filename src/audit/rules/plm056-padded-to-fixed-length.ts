@@ -30,7 +30,7 @@ export const rule: Rule = {
     yield* byHand(facts);
     const calls = file.calls.given(["pad_to_max_length", "padding"]);
     if (
-      !file.all("Str").some(({ value }) => value === "max_length") &&
+      !(file.mentions("max_length") && file.all("Str").some(({ value }) => value === "max_length")) &&
       !calls.some((call) => keyword(call, "padding")?.value.kind !== "Num") &&
       file.callsNamed("enable_padding").length === 0
     )

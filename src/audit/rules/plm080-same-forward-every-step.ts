@@ -192,6 +192,9 @@ function* pickedElsewhere(facts: Facts): Generator<Finding> {
   for (const { value, index } of file.all("Subscript")) {
     if (value.kind !== "Call" && value.kind !== "Name") continue;
     if (index.kind === "Num" || index.kind === "Str") continue;
+    // Of most a single name is asked, and what they are of is handed in.
+    if (index.kind === "Name" && !turned.has(index.id)) continue;
+    if (value.kind === "Name" && !file.scopes.lookup(value)?.definitions.some(isOfCall)) continue;
     if (!namesIn(index).some(({ id }) => turned.has(id))) continue;
     const made = value.kind === "Call" ? [value] : file.scopes.reaching(value).map((one) => one.value);
     for (const call of made) {
@@ -204,6 +207,8 @@ function* pickedElsewhere(facts: Facts): Generator<Finding> {
     }
   }
 }
+
+const isOfCall = ({ value }: Definition): boolean => value?.kind === "Call";
 
 const isOfLibrary = ({ func }: Call, { file }: Facts): boolean =>
   /^(?:builtins|torch|numpy|math)\./.test(file.dotted(func) ?? "");
@@ -450,13 +455,13 @@ function* ofSelf(facts: Facts): Generator<Finding> {
   const froze =
     file.callsNamed("requires_grad_", "eval").length > 0 || file.says(/\.requires_grad\s*=\s*False/);
   for (const call of froze ? file.all("Call") : file.calls.matching(MAY_BE_FROZEN)) {
+    if (call.args.length === 0 || !facts.mayBeHot(call)) continue;
     const run = selfAttribute(call.func) === null ? methodOf(call.func) : call.func;
     const isOwn = run !== null && selfAttribute(run) !== null;
+    if (!isOwn && !encodes(call)) continue;
     const blank = call.args.some(({ value }) => isBlank(value, facts));
     const borrowed = isOwn && isBorrowed(run, facts);
     if (
-      (isOwn || encodes(call)) &&
-      call.args.length > 0 &&
       // `mode="val"` beside them is the same too.
       call.args.every(({ value }) => isKept(value) || isBlank(value, facts) || isLiteral(value)) &&
       !call.args.every(({ value }) => isLiteral(value)) &&
