@@ -43,13 +43,16 @@ export function fedToNetworks(
       if (arg.star === 2 || (arg.star === 0 && (told === null || DATA.test(told)))) feedOne(arg.value);
     }
   };
-  for (const call of networks.calls)
-    if (networks.is(call.func) || isForward(call, networks)) feed(call, 3);
+  for (const call of networks.calls) {
+    // What a library or this file is known to define under its name is no network.
+    const name = file.dotted(call.func);
+    if (name === null && (networks.is(call.func) || isForward(call, networks))) feed(call, 3);
     else if (
-      (networks.isLoss(call.func) || /(?:^|\.)\w*(?:loss|entropy\w*)$/.test(file.dotted(call.func) ?? "")) &&
+      (name === null ? networks.isLoss(call.func) : isNamedLoss(name)) &&
       call.args.some((arg) => isOutput(arg.value, file, networks, new Set()))
     )
       feed(call, 2);
+  }
   // `loss = img2mse(rgb, target)`, whatever computed them.
   for (const { value } of differentiated)
     if (value?.kind === "Call" && LOSSES.test(lastWord(value.func)))
@@ -65,6 +68,11 @@ export function fedToNetworks(
       for (const part of terms(definition.value)) if (rootOf(part)?.id === definition.name) feedOne(part);
   }
   return found;
+}
+
+/** `torch.nn.functional.binary_cross_entropy_with_logits`, `losses.dice_loss` */
+function isNamedLoss(name: string): boolean {
+  return (name.endsWith("loss") || name.includes("entropy")) && /(?:^|\.)\w*(?:loss|entropy\w*)$/.test(name);
 }
 
 /** What arithmetic is done with. */
@@ -115,9 +123,10 @@ const JUDGES = /^(?:pi|v|q\d?|get_values?|evaluate_actions)$/;
 
 /** `model.forward(x)`; `self.model.bpr_loss(users, items)`, which is handed tensors and no batch to take apart and send. */
 function isForward({ func, args }: Call, networks: Networks): boolean {
-  if (func.kind !== "Attribute" || !networks.is(func.value)) return false;
   return (
-    func.attr === "forward" || (func.attr.endsWith("_loss") && args.length > 1) || JUDGES.test(func.attr)
+    func.kind === "Attribute" &&
+    (func.attr === "forward" || (func.attr.endsWith("_loss") && args.length > 1) || JUDGES.test(func.attr)) &&
+    networks.is(func.value)
   );
 }
 
