@@ -301,9 +301,38 @@ function isTransposed(expr: Expr, facts: Facts, depth = 0): boolean {
       depth < 3 &&
       (isTransposed(expr.left, facts, depth + 1) || isTransposed(expr.right, facts, depth + 1))
     );
+  if (expr.kind === "Call" && isRearranged(expr, facts.file)) return true;
   if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return false;
   if (SAME_TURN.test(expr.func.attr)) return depth < 3 && isTransposed(expr.func.value, facts, depth + 1);
   return /^(?:transpose|permute|t|mT|swapaxes)$/.test(expr.func.attr) && facts.file.textOf(expr).length < 200;
+}
+
+const REARRANGES = /^einops(?:\.einops)?\.rearrange$/;
+const REARRANGING = /^einops\.layers\.torch\.Rearrange$/;
+
+/**
+ * `rearrange(q, "b c h w -> b (h w) c")`, `rearrange(k, "b n (h d) -> b h d n")`, or a layer that does it: the last two axes come out
+ * the other way round than they went in.
+ */
+function isRearranged(call: Call, file: PythonFile): boolean {
+  if (REARRANGES.test(file.dotted(call.func) ?? ""))
+    return isTurningOver(keyword(call, "pattern")?.value ?? positional(call, 1), file);
+  const layer = (made: Call): boolean =>
+    REARRANGING.test(file.dotted(made.func) ?? "") &&
+    isTurningOver(keyword(made, "pattern")?.value ?? positional(made, 0), file);
+  return call.func.kind === "Call" ? layer(call.func) : isOnlyMadeBy(call.func, file, layer);
+}
+
+function isTurningOver(pattern: Expr | null, file: PythonFile): boolean {
+  const [given, made, ...more] = equationOf(pattern, file).split("->");
+  if (given === undefined || made === undefined || more.length > 0) return false;
+  const order: readonly string[] = given.match(/[a-z_]\w*/gi) ?? [];
+  const [rows, columns] = (made.match(/\([^)]*\)|\S+/g) ?? [])
+    .slice(-2)
+    .map((axis) => (axis.match(/[a-z_]\w*/gi) ?? []).map((name) => order.indexOf(name)));
+  // What stands for several axes, or is there only after, has no place among those that went in.
+  if (!rows || !columns || rows.length === 0 || columns.length === 0) return false;
+  return [...rows, ...columns].every((at) => at >= 0) && Math.min(...rows) > Math.max(...columns);
 }
 
 const MULTIPLIES = new RegExp(`^torch\\.(?:matmul|bmm)$|${EINSUM.source}`);

@@ -1,6 +1,6 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
@@ -19,8 +19,14 @@ export function isInvariant(call: Call, loop: Node, facts: Facts): boolean {
   let names = 0;
   const scores = softened(call, facts);
   for (const part of [...(scores ? [scores] : []), ...call.args.map(({ value }) => value)])
-    walk(part, (node) => {
+    walk(part, function look(node): boolean {
       if (!same) return false;
+      const again = repeated(node);
+      if (again) {
+        names++;
+        walk(again, look);
+        return false;
+      }
       if (isBlank(node, facts)) {
         names++;
         return false;
@@ -57,6 +63,23 @@ export function isInvariant(call: Call, loop: Node, facts: Facts): boolean {
       return same;
     });
   return same && (names > 0 || call.args.every((arg) => isConstant(arg.value)));
+}
+
+/**
+ * `[""]` of `[""] * len(images)`, and `""` of `["" for _ in range(count)]`: the same, whatever is asked how many of them. A list
+ * that is counted out of what turns with the loop is said by its items.
+ */
+export function repeated(node: Node): Expr | null {
+  if (node.kind === "Binary" && node.op === "*") {
+    const list = [node.left, node.right].find((side) => side.kind === "List" && side.items.length > 0);
+    return list ?? null;
+  }
+  const [clause, ...more] = node.kind === "Comp" ? node.clauses : [];
+  if (node.kind !== "Comp" || node.value !== null || !clause || more.length > 0) return null;
+  const turned = new Set(namesIn(clause.target).map(({ id }) => id));
+  return clause.tests.length === 0 && !namesIn(node.element).some(({ id }) => turned.has(id))
+    ? node.element
+    : null;
 }
 
 /** `self.batch = …`, `self.batch[i] = …` or `self.batch.copy_(…)` in the loop, or in a method of the class that it may call. */

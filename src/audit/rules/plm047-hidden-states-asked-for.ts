@@ -3,6 +3,7 @@ import { isTrue, keyword } from "../../python/file.ts";
 import { functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 import { entry } from "../facts/arguments.ts";
+import { isOnlyMadeBy } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import type { Rule } from "../rule.ts";
@@ -162,6 +163,7 @@ function isOnByDefault(flag: Expr, file: PythonFile): boolean {
 function isForward(callee: Expr, facts: Facts): boolean {
   return (
     isNetwork(callee, facts) ||
+    isOfLibrary(callee, facts.file) ||
     (callee.kind === "Attribute" &&
       /^(?:forward|get_\w+_features|encode_\w+)$/.test(callee.attr) &&
       isNetwork(callee.value, facts))
@@ -245,6 +247,24 @@ function hasOwnArguments(call: Call): boolean {
       !/^(?:(?:decoder_|encoder_)?(?:input_ids|inputs_embeds|attention_mask|position_ids|hidden_states|outputs)|\w*token_type_ids|\w*head_mask|\w*labels|\w*input_features|input_values|pixel_\w+|image_\w+|past_key_values?|use_cache|output_\w+|return_\w+|cache_position|interpolate_pos_encoding|bool_masked_pos|\w*logits_to_keep|\w*mask|\w*positions|\w*ids)$/.test(
         name,
       ),
+  );
+}
+
+/**
+ * `self.lm = GPT2LMHeadModel(config)`, `model = AutoModel.from_pretrained(name)`: a network of the library, which builds nothing from
+ * them, whatever else it is handed; with code that comes with the weights, it may be any.
+ */
+function isOfLibrary(func: Expr, file: PythonFile): boolean {
+  const run = func.kind === "Attribute" && func.attr === "forward" ? func.value : func;
+  const isMade = (made: Call): boolean =>
+    /^transformers\.(?:\w+\.)*[A-Z]\w*(?:\.from_(?:pretrained|config))?$/.test(
+      file.dotted(made.func) ?? "",
+    ) && !keyword(made, "trust_remote_code");
+  if (run.kind !== "Name") return isOnlyMadeBy(run, file, isMade);
+  const made = file.scopes.reaching(run);
+  return (
+    made.length > 0 &&
+    made.every(({ how, value }) => how === "assign" && value?.kind === "Call" && isMade(value))
   );
 }
 
@@ -339,7 +359,7 @@ export const rule: Rule = {
         // `encoder(ids, output_hidden_states=True)[2]`, unlike `[0]` and `["logits"]`.
         const index = call.parent?.kind === "Subscript" ? call.parent.index : null;
         if (index && index.kind !== "Str" && !(index.kind === "Num" && index.text === "0")) continue;
-        if (step && hasOwnArguments(call)) continue;
+        if (step && hasOwnArguments(call) && !isOfLibrary(call.func, file)) continue;
         const handedOut = isHandedOut(call, file);
         if (handedOut && facts.project.states.has(file.module)) continue;
         // Taken apart by position: a model of its own make, such as one with a value head, that may need them.

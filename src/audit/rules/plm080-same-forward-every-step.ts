@@ -8,7 +8,15 @@ import { EVALUATED, isOfEvaluation } from "../facts/evaluations.ts";
 import { everyUpdate, ownUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad } from "../facts/gradmode.ts";
-import { isBlank, isChanged, isInvariant, isOptimised, isScaling, softened } from "../facts/invariants.ts";
+import {
+  isBlank,
+  isChanged,
+  isInvariant,
+  isOptimised,
+  isScaling,
+  repeated,
+  softened,
+} from "../facts/invariants.ts";
 import { comesAgain } from "../facts/nests.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { holdsOptions } from "../facts/options.ts";
@@ -108,8 +116,9 @@ export const rule: Rule = {
           yield {
             at: call,
             // Of another size it may be another in each step.
-            ...(call.args.some(({ value }) => isBlank(value, facts) || isScaled(value)) ||
-            isOfHelper(call, facts)
+            ...(call.args.some(
+              ({ value }) => isBlank(value, facts) || isScaled(value) || isCounted(value, facts),
+            ) || isOfHelper(call, facts)
               ? { severity: "note" as const }
               : {}),
             message: ofSame(call, facts),
@@ -139,6 +148,26 @@ function isScaled(value: Expr): boolean {
   let found = false;
   walk(value, (node) => {
     found ||= node.kind === "Call" && isScaling(node);
+    return !found;
+  });
+  return found;
+}
+
+/** `ids` of `ids = tokenizer([""] * len(images)).input_ids`: as many of the same as the batch has examples. */
+function isCounted(value: Expr, { file }: Facts): boolean {
+  let found = false;
+  walk(value, (node) => {
+    const made = node.kind === "Name" ? file.scopes.onlyValue(node) : null;
+    found ||= repeated(node) !== null || (made !== null && holdsRepeated(made));
+    return !found;
+  });
+  return found;
+}
+
+function holdsRepeated(made: Expr): boolean {
+  let found = false;
+  walk(made, (node) => {
+    found ||= repeated(node) !== null;
     return !found;
   });
   return found;
