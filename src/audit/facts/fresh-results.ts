@@ -22,8 +22,8 @@ export function isOneOf(some: readonly Definition[], ...those: readonly (Definit
   return some.length === 0 || some.some((one) => those.includes(one));
 }
 
-/** Whether the copy may be written to: kept somewhere, handed on, or changed in place. */
-export function isChangedLater(call: Call, facts: Facts): boolean {
+/** Whether the copy may be written to: kept somewhere, handed on (`returned`: but to those who call), or changed in place. */
+export function isChangedLater(call: Call, facts: Facts, returned = false): boolean {
   // `x.clone()[:, :-1]`: what is done with the part is done with the copy.
   const read = partOfMany(call);
   const { parent } = read;
@@ -33,12 +33,13 @@ export function isChangedLater(call: Call, facts: Facts): boolean {
   // `self.log_probs(logits=out.logits.clone())`, a method that only reads what it gets.
   if (parent?.kind === "Arg" && parent.parent?.kind === "Call")
     return !isReadBy(parent.parent, facts) && !isOnlyRead(parent, parent.parent, facts);
+  if (returned && parent?.kind === "Return") return false;
   const name = renamed(read);
-  return name === null || isChangedUnder(name, facts);
+  return name === null || isChangedUnder(name, facts, returned);
 }
 
 /** Whether what has this name may be written to, by it or by another name for it or for a part: `scores = copy[:, :-1]`. */
-function isChangedUnder(name: Name, facts: Facts, depth = 0): boolean {
+function isChangedUnder(name: Name, facts: Facts, returned: boolean, depth = 0): boolean {
   const made = depth < 4 ? facts.file.scopes.definitionAt(name) : null;
   if (!made || isAddedTo(made, name, facts.file)) return true;
   return facts.file.scopes.uses(made).some((use) => {
@@ -51,8 +52,9 @@ function isChangedUnder(name: Name, facts: Facts, depth = 0): boolean {
     if (at?.kind === "Arg" && at.parent?.kind === "Call")
       return !isReadBy(at.parent, facts) && !isOnlyRead(at, at.parent, facts);
     if (at?.kind === "Attribute" && at.value === read) return /[^_]_$/.test(at.attr) || at.attr === "data";
+    if (returned && at?.kind === "Return") return false;
     const other = renamed(read);
-    return other === null || isChangedUnder(other, facts, depth + 1);
+    return other === null || isChangedUnder(other, facts, returned, depth + 1);
   });
 }
 
@@ -80,7 +82,7 @@ export function isUnread(call: Call, file: PythonFile): boolean {
 }
 
 /** `copy /= 2` writes in place. */
-function isAddedTo(made: Definition, { id }: Name, file: PythonFile): boolean {
+export function isAddedTo(made: Definition, { id }: Name, file: PythonFile): boolean {
   const { scopes } = file;
   return file
     .all("AugAssign")

@@ -10,6 +10,7 @@ import { callsOf, returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { COMPUTING, isChangedLater, isFresh, isOneOf, isUnread } from "../facts/fresh-results.ts";
+import { isReadPart } from "../facts/read-parts.ts";
 import { isOneOfUnrecorded } from "../facts/unrecorded-results.ts";
 
 export const rule: Rule = {
@@ -48,6 +49,7 @@ export const rule: Rule = {
       const unread =
         attr === "clone" &&
         (isKeptSkip(call, value, facts) ||
+          isReadPart(call, value, facts) ||
           ((isOutput(reshapedFrom(value), facts) ||
             isDetached(value, facts) ||
             isShifted(value, facts) ||
