@@ -72,6 +72,7 @@ const COLD: FunctionFacts = {
   evaluates: false,
   unguarded: false,
   queues: false,
+  forwards: false,
   meets: false,
   holds: null,
   onlyRead: false,

@@ -191,7 +191,7 @@ export class Names {
   }
 
   /** `from utils import train`, where `utils/__init__.py` has it from the one module of the package that defines it. */
-  #handedOn(dotted: string, defined: ReadonlyMap<string, unknown>): string | null {
+  #handedOn(dotted: string, defined: ReadonlyMap<string, unknown>, depth = 0): string | null {
     const cut = dotted.lastIndexOf(".");
     let only: string | null = null;
     for (const module of (cut > 0 ? this.#packages.get(dotted.slice(0, cut))?.modules : null) ?? []) {
@@ -200,7 +200,23 @@ export class Names {
       if (only !== null) return null;
       only = name;
     }
-    return only;
+    return only ?? (cut > 0 ? this.#importedBy(dotted, cut, defined, depth) : null);
+  }
+
+  /** What a file, mostly the `__init__` of a package, says that it has from elsewhere: `from package.parts.losses import align`. */
+  #importedBy(
+    dotted: string,
+    cut: number,
+    defined: ReadonlyMap<string, unknown>,
+    depth: number,
+  ): string | null {
+    if (depth > 2) return null;
+    const name = dotted.slice(cut);
+    const home = this.#files.get(this.#modules.get(dotted.slice(0, cut)) ?? "");
+    const from = home?.imports.find((one) => one.endsWith(name) && one !== dotted);
+    if (from === undefined) return null;
+    const full = this.full(from);
+    return defined.has(full) ? full : this.#handedOn(full, defined, depth + 1);
   }
 
   #inherited(

@@ -93,6 +93,8 @@ export interface FunctionFacts {
   readonly unguarded: boolean;
   /** It takes a step, of which it waits for nothing. */
   readonly queues: boolean;
+  /** It runs what it is handed, and waits for nothing of that. */
+  readonly forwards: boolean;
   /** It has all ranks wait for each other, and does nothing else. */
   readonly meets: boolean;
   /** Parameters by which it is handed errors, and that it keeps. */
@@ -281,6 +283,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.uncleared &&
       !summary.evaluates &&
       !summary.meets &&
+      !summary.forwards &&
       !summary.holds &&
       !summary.unguarded &&
       !onlyRead &&
@@ -326,6 +329,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         evaluates: summary.evaluates === true && !reaches.has(fn),
         unguarded: summary.unguarded === true && !reaches.has(fn),
         queues: loose.has(fn) && summary.queues === true,
+        forwards: summary.forwards ?? false,
         meets: summary.meets ?? false,
         holds: summary.holds ?? null,
         onlyRead,

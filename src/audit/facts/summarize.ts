@@ -70,7 +70,7 @@ import type { Backward, Loop } from "./training.ts";
 import { adaptersOf, trainedModels } from "./trained-elsewhere.ts";
 import { packsByFetched, waitingCopies } from "./transfers.ts";
 import { usedUpBy } from "./used-up.ts";
-import { waitsBelow } from "./waiting.ts";
+import { callsGiven, waitsBelow } from "./waiting.ts";
 
 const LIBRARY = /^(?:torch|numpy)(?:\.|$)/;
 
@@ -561,7 +561,11 @@ class Summarizer {
     if (this.#evaluators.has(fn) && looksThrough(fn, file)) found.evaluates = true;
     if (leavesRecording(fn, file)) found.unguarded = true;
     if (cutsOffState(fn, file)) found.cutsOff = true;
-    if (this.#backwards.length > 0 && !waitsBelow(fn, true, file)) found.queues = true;
+    const forwards = file.once(callsGiven).has(fn);
+    if ((forwards || this.#backwards.length > 0) && !waitsBelow(fn, true, file)) {
+      if (this.#backwards.length > 0) found.queues = true;
+      if (forwards) found.forwards = true;
+    }
     if (this.#meeting.has(fn)) found.meets = true;
     const holds = heldErrors(fn);
     if (holds) found.holds = holds;

@@ -154,6 +154,8 @@ export interface FunctionSummary {
   readonly unguarded?: true | undefined;
   /** In a file that differentiates: neither it nor what it calls there waits for the device each time. */
   readonly queues?: true | undefined;
+  /** It runs what it is handed, and neither it nor what it calls there waits for the device each time. */
+  readonly forwards?: true | undefined;
   /** It has all ranks wait for each other, and does nothing else. */
   readonly meets?: true | undefined;
   /** Parameters by which it is handed errors, and that it keeps. */

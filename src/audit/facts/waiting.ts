@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { contains, lastWord, walk } from "../../python/nodes.ts";
+import { contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 import { callTarget } from "./summary.ts";
 import { WAITS } from "./timers.ts";
@@ -67,6 +67,27 @@ function isOneTurn(test: Expr): boolean {
   if (!isEquality(test)) return false;
   const counted = lastWord(test.left.kind === "Binary" ? test.left.left : test.left);
   return COUNTER.test(counted) && !counted.includes("epoch");
+}
+
+/** Functions that call what they are handed, `net(x)`, by themselves or by handing it on to one of this file that does. */
+export function callsGiven(file: PythonFile): ReadonlySet<FunctionDef> {
+  const found = new Set<FunctionDef>();
+  for (const call of file.all("Call")) {
+    const fn = call.func.kind === "Name" ? functionOf(call) : null;
+    const { func } = call;
+    if (fn?.kind === "FunctionDef" && func.kind === "Name" && fn.params.some(({ name }) => name === func.id))
+      found.add(fn);
+  }
+  // One step on: what a function hands on by its own name.
+  for (const to of [...found])
+    for (const call of file.callsNamed(to.name)) {
+      const fn = functionOf(call);
+      const isGiven = (value: Expr): boolean =>
+        value.kind === "Name" && fn!.params.some(({ name }) => name === value.id);
+      if (fn?.kind === "FunctionDef" && callTarget(call, file) === file.qualified(to))
+        if (call.args.some(({ value }) => isGiven(value))) found.add(fn);
+    }
+  return found;
 }
 
 /** Whether a function waits, or one of this file that it calls; `eachTurn`: what it does only now and then is no waiting. */

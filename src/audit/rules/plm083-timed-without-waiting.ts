@@ -256,7 +256,7 @@ function isWork(call: Call, timed: Node | null, facts: Facts): boolean {
     runsGiven(prepared.args[0].value, prepared.args[1], facts)
   )
     return true;
-  if (learns(call, facts) || runsForLoss(call, facts)) return true;
+  if (learns(call, facts) || runsForLoss(call, facts) || isForwardElsewhere(call, facts)) return true;
   if (timed !== null && !isRepeated(call, timed) && stepsElsewhere(call, facts)) return true;
   if (call.func.kind !== "Name" && selfAttribute(call.func) === null) return false;
   const fn = facts.file.functionNamed(callTarget(call, facts.file));
@@ -335,6 +335,23 @@ function runsForLoss(call: Call, facts: Facts): boolean {
     givesLoss && (isUnderAutocast(call) || feedsBackward(call, facts)) && facts.callee(call)?.reads !== true
   );
 }
+
+/**
+ * `errors = alignment_loss(net, generator, images)`, of another file, which runs the network that it is handed and waits for nothing:
+ * what is differentiated here was computed on the device.
+ */
+function isForwardElsewhere(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const name = file.dotted(call.func);
+  if (name === null || OF_LIBRARIES.test(name) || file.functionNamed(callTarget(call, file))) return false;
+  return (
+    call.args.some(({ value }) => isNetwork(value, facts) && !facts.networks.isLoss(value)) &&
+    facts.callee(call)?.forwards === true &&
+    feedsBackward(call, facts)
+  );
+}
+
+const OF_LIBRARIES = /^(?:builtins|torch|torchvision|numpy|time|os|math)\./;
 
 const LOSS = /(?:^|_)loss(?:es)?$/;
 
