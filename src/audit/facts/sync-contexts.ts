@@ -32,7 +32,10 @@ export function* enteredBy(call: Call, facts: Facts): Generator<Entered> {
   if (!asked) return;
   for (const use of file.callsNamed(fn.name)) {
     if (callTarget(use, file) !== file.qualified(fn) || !isEntered(use, file)) continue;
-    if (isSameThere(asked.test, use, fn, file)) yield { use, ...asked, synced: null };
+    const flag = flagOf(asked.test, asked.when, fn, file);
+    const given = flag && givenFor(flag.of, namesOf(fn), use);
+    if (flag && given) yield { use, test: given, when: flag.holds, synced: null };
+    else if (isSameThere(asked.test, use, fn, file)) yield { use, ...asked, synced: null };
     else if (isTold(asked.test, use, fn)) {
       const inside = condition(asked.test, asked.when, facts);
       if (inside) yield { use, ...asked, synced: inWordsOf(use, namesOf(fn), inside, file) };
@@ -52,10 +55,43 @@ export function syncContexts(file: PythonFile): ReadonlyMap<FunctionDef, Conditi
     if (call.func.kind !== "Attribute" || fn?.kind !== "FunctionDef") continue;
     const asked = fn.parent?.kind === "Module" ? askedIn(call, fn, file) : null;
     const isPlain = asked !== null && asked.test.kind === "Compare" && isOfParameters(asked.test, fn);
-    const synced = isPlain ? condition(asked.test, asked.when, { file }) : null;
+    const synced = isPlain
+      ? condition(asked.test, asked.when, { file })
+      : asked && flagOf(asked.test, asked.when, fn, file);
     if (synced) found.set(fn, synced);
   }
   return found;
+}
+
+/** What a flag is asked for. */
+const SET = "True";
+
+/**
+ * `sync` of `if sync or not isinstance(module, DDP): yield`, and of `module.no_sync() if not sync else nullcontext()`: a parameter
+ * that says it outright, beside what asks whether there is anything to exchange.
+ */
+function flagOf(test: Expr, when: boolean, fn: FunctionDef, file: PythonFile): Condition | null {
+  if (test.kind === "Unary" && test.op === "not") return flagOf(test.operand, !when, fn, file);
+  if (test.kind === "Bool" && (test.op === "or") === when) {
+    const [asked, ...more] = test.values.filter((one) => !isOfKinds(one, file) && !isOfRanks(one, file));
+    return asked && more.length === 0 ? flagOf(asked, when, fn, file) : null;
+  }
+  return test.kind === "Name" && fn.params.some(({ name }) => name === test.id)
+    ? { of: test.id, by: "", is: SET, holds: when }
+    : null;
+}
+
+/** `not isinstance(module, (DDP, FSDP))`, `hasattr(module, "no_sync")` */
+function isOfKinds(test: Expr, file: PythonFile): boolean {
+  const asked = test.kind === "Unary" && test.op === "not" ? test.operand : test;
+  return asked.kind === "Call" && /^builtins\.(?:isinstance|hasattr)$/.test(file.dotted(asked.func) ?? "");
+}
+
+/** What a call gives for a parameter, where it hides nothing behind a star. */
+function givenFor(param: string, params: readonly string[], { args }: Call): Expr | null {
+  if (args.some(({ star }) => star !== 0)) return null;
+  const at = params.indexOf(param) - (params[0] === "self" ? 1 : 0);
+  return args.find(({ name }, index) => (name === null ? index === at : name === param))?.value ?? null;
 }
 
 function isOfParameters(test: Expr, { params }: FunctionDef): boolean {
@@ -66,8 +102,10 @@ function isOfParameters(test: Expr, { params }: FunctionDef): boolean {
   return all;
 }
 
-/** Where a function of another file is asked for such a context. */
-export function* enteredFromElsewhere(facts: Facts): Generator<{ use: Call; synced: Condition }> {
+/** Where a function of another file is asked for such a context: `test` is the flag that it is given for that, or else the call. */
+export function* enteredFromElsewhere(
+  facts: Facts,
+): Generator<{ use: Call; test: Expr; when: boolean; synced: Condition | null }> {
   const { file } = facts;
   if (optimizerSteps(file).length === 0) return;
   for (const { context } of file.all("WithItem")) {
@@ -75,8 +113,17 @@ export function* enteredFromElsewhere(facts: Facts): Generator<{ use: Call; sync
     const name = made?.kind === "Call" ? file.dotted(made.func) : null;
     if (made?.kind !== "Call" || name === null || /^(?:torch|builtins)\./.test(name)) continue;
     const callee = name.startsWith(`${file.module}.`) ? null : facts.callee(made);
-    if (callee?.syncs && tellsAll(made, callee.params, callee.syncs))
-      yield { use: made, synced: inWordsOf(made, callee.params, callee.syncs, file) };
+    if (!callee?.syncs) continue;
+    const { of, is, holds } = callee.syncs;
+    const flag = is === SET ? givenFor(of, callee.params, made) : null;
+    if (flag) yield { use: made, test: flag, when: holds, synced: condition(flag, holds, facts) };
+    else if (is !== SET && tellsAll(made, callee.params, callee.syncs))
+      yield {
+        use: made,
+        test: made,
+        when: true,
+        synced: inWordsOf(made, callee.params, callee.syncs, file),
+      };
   }
 }
 

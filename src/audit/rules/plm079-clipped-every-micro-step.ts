@@ -159,15 +159,16 @@ function isMicroStep(call: Call, loop: Node, facts: Facts): boolean {
   return (
     loop.kind === "For" &&
     !isOfTurn(call, loop.target) &&
-    (facts.backwards.some(({ call: backward }) => contains(loop, backward)) ||
-      facts.callee(call)?.reachesBackward === true ||
-      facts
-        .callsTo("loose")
-        .some((one) => contains(loop, one) && facts.callee(one)?.reachesBackward === true)) &&
     (optimizerSteps(facts.file).some(
       (step) => loopOfSteps(step) === outer && functionOf(step) === functionOf(call) && step.start > loop.end,
     ) ||
-      (outer === null ? isSteppedAfter(loop, facts) : isSteppedBelow(loop, outer, facts)))
+      (outer === null ? isSteppedAfter(loop, facts) : isSteppedBelow(loop, outer, facts))) &&
+    (facts.backwards.some(({ call: backward }) => contains(loop, backward)) ||
+      facts.callee(call)?.reachesBackward === true ||
+      // Also of one that differentiates token by token, in a loop of its own.
+      facts.file
+        .all("Call")
+        .some((one) => contains(loop, one) && facts.callee(one)?.reachesBackward === true))
   );
 }
 

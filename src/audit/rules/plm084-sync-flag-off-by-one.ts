@@ -58,9 +58,9 @@ export const rule: Rule = {
       if (loop) yield* skips(context, loop, facts);
     }
     // `with sync_context(net, step, n):`, of another file.
-    for (const { use, synced } of enteredFromElsewhere(facts)) {
+    for (const { use, test, when, synced } of enteredFromElsewhere(facts)) {
       const turn = turnOf(use);
-      if (turn) yield* compare(use, true, use, turn, facts, synced);
+      if (turn) yield* compare(test, when, use, turn, facts, synced);
     }
     for (const call of file.callsNamed("no_sync")) {
       const loop = turnOf(call);
