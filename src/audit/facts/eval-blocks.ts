@@ -1,5 +1,6 @@
-import { blockOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import { blockOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Node, Stmt } from "../../python/tree.ts";
+import { feedsBackward } from "./behind-loss.ts";
 import { MEASURES } from "./evaluation-calls.ts";
 import type { Facts } from "./facts.ts";
 import { unrecorded } from "./looks.ts";
@@ -65,6 +66,40 @@ export function* handedOver(facts: Facts): Generator<{ readonly call: Call; read
       if (callee?.unguarded !== true || callee.callersGradOff !== "sometimes") continue;
       if (!file.functionNamed(callTarget(call, file)) && !unrecorded(call, facts)) yield { call, network };
     }
+}
+
+/**
+ * `total += pair_loss(model, batch).item()` after `model.eval()`: a function of another file, of which the training differentiates
+ * what it hands back, of the same network.
+ */
+export function isLossOfOff(
+  call: Call,
+  off: { readonly has: (text: string) => boolean },
+  facts: Facts,
+): boolean {
+  const { file } = facts;
+  const name = file.dotted(call.func);
+  if (name === null || name.startsWith("torch.") || file.functionNamed(callTarget(call, file))) return false;
+  const handed = call.args.flatMap(({ star, value }) => {
+    const text = star === 0 ? file.textOf(value) : "";
+    return off.has(text) && !facts.networks.isFrozenByFlags(value) ? [text] : [];
+  });
+  const isLearning = (other: Call): boolean =>
+    other !== call &&
+    file.dotted(other.func) === name &&
+    other.args.some(({ value }) => handed.includes(file.textOf(value))) &&
+    // `pair_loss(model, batch, train=False)` may record nothing.
+    other.args.length === call.args.length &&
+    call.args.every(
+      ({ name: key, value }, at) =>
+        other.args[at]!.name === key &&
+        ((value.kind !== "Const" && value.kind !== "Str") ||
+          file.textOf(value) === file.textOf(other.args[at]!.value)),
+    ) &&
+    feedsBackward(other, facts);
+  return (
+    handed.length > 0 && file.callsNamed(lastWord(call.func)).some(isLearning) && !unrecorded(call, facts)
+  );
 }
 
 function callsIn(statement: Node): readonly Call[] {

@@ -78,8 +78,8 @@ export function callsGiven(file: PythonFile): ReadonlySet<FunctionDef> {
     if (fn?.kind === "FunctionDef" && func.kind === "Name" && fn.params.some(({ name }) => name === func.id))
       found.add(fn);
   }
-  // One step on: what a function hands on by its own name.
-  for (const to of [...found])
+  // What is found on the way is gone through as well.
+  for (const to of found)
     for (const call of file.callsNamed(to.name)) {
       const fn = functionOf(call);
       const isGiven = (value: Expr): boolean =>

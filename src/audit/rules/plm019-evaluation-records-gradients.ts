@@ -5,7 +5,7 @@ import { decorate } from "../edits.ts";
 import { MEASURES } from "../facts/evaluation-calls.ts";
 import { isEngineStep } from "../facts/engine-hooks.ts";
 import type { Facts } from "../facts/facts.ts";
-import { handedOver, looksAfterSteps } from "../facts/eval-blocks.ts";
+import { handedOver, isLossOfOff, looksAfterSteps } from "../facts/eval-blocks.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { iteratedText } from "../facts/loaders.ts";
 import { looks, unrecorded } from "../facts/looks.ts";
@@ -438,7 +438,11 @@ function* loops(facts: Facts, evaluates: boolean): Generator<Finding> {
     // `loss = compute_loss(model, batch)`, which the training calls as well.
     const helped = found ? null : own.find((call) => runIn(call, off, facts) && !unrecorded(call, facts));
     const run = found?.func ?? (helped && runIn(helped, off, facts));
-    const measured = run || !apart ? null : own.find((call) => isMeasured(call, loop, facts));
+    const lent =
+      run || off.size === 0 || !MEASURES.test(file.codeOf(loop))
+        ? undefined
+        : own.find((call) => isLossOfOff(call, off, facts));
+    const measured = run || lent || !apart ? lent : own.find((call) => isMeasured(call, loop, facts));
     if (run)
       yield {
         at: (found ?? helped!).func,
