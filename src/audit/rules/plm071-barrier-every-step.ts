@@ -6,6 +6,7 @@ import { isBarrier, meetingPoints } from "../facts/barriers.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
+import { loadersOf } from "../facts/loaders.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
@@ -160,7 +161,30 @@ function isEveryTurn(call: Call, facts: Facts): boolean {
     (facts.everyStep(call) !== null ||
       everyUpdate(call, facts) ||
       isForRanks(call, facts) ||
-      isInExample(call, facts))
+      isInExample(call, facts) ||
+      isEachBatch(call, facts))
+  );
+}
+
+/**
+ * Beside `solver.train(clip)`, of another file, which steps several times for each batch in a loop of its own: what that returns to
+ * goes through a loader.
+ */
+function isEachBatch(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const [loop] = loopsAround(call);
+  if (loop?.kind !== "For" || (loadersOf(loop.iter, facts)?.length ?? 0) === 0) return false;
+  return (
+    facts.frequency(call, loop) === "every" &&
+    file
+      .all("Call")
+      .some(
+        (one) =>
+          contains(loop, one) &&
+          loopsAround(one)[0] === loop &&
+          facts.callee(one)?.reachesBackward === true &&
+          facts.frequency(one, loop) === "every",
+      )
   );
 }
 
