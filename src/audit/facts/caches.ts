@@ -103,14 +103,16 @@ function isNeverPut(cache: Name, facts: Facts): boolean {
   );
 }
 
-/** `if key not in cache:`, while all that is ever put there is put under something made of the key. */
+/** `if key not in cache:`, while all that is ever put there is put under something made of the key, or of another kind than it. */
 function* storedElsewhere(tests: readonly If[], facts: Facts): Generator<Unfilled> {
   const { file } = facts;
   for (const test of tests) {
     const { test: asked } = test;
     const right = asked.kind === "Compare" && asked.ops[0] === "not in" ? asked.rights[0] : null;
-    if (asked.kind !== "Compare" || asked.left.kind !== "Name" || !right || !facts.hot(test)) continue;
-    const key = asked.left.id;
+    if (asked.kind !== "Compare" || !right || !facts.hot(test)) continue;
+    const kind = kindOf(asked.left, file);
+    if (asked.left.kind !== "Name" && kind === null) continue;
+    const key = file.textOf(asked.left);
     const text = file.textOf(right);
     const [made, ...more] = right.kind === "Name" ? (file.scopes.lookup(right)?.definitions ?? []) : [];
     const own = selfAttribute(right);
@@ -127,12 +129,14 @@ function* storedElsewhere(tests: readonly If[], facts: Facts): Generator<Unfille
       .all("Assign")
       .flatMap(({ targets }) => targets)
       .filter((one) => one.kind === "Subscript" && file.textOf(one.value) === text);
-    const isMadeOfKey = (one: Expr): boolean =>
+    const isElsewhere = (one: Expr): boolean =>
       one.kind === "Subscript" &&
       test.body.some((statement) => contains(statement, one)) &&
-      (isLonger(one.index, file) || isText(one.index, asked.left as Name, file)) &&
-      namesIn(one.index).some(({ id }) => id === key);
-    if (stores.length === 0 || !stores.every(isMadeOfKey)) continue;
+      (isOtherKind(one.index, kind, file) ||
+        (asked.left.kind === "Name" &&
+          (isLonger(one.index, file) || isText(one.index, asked.left, file)) &&
+          namesIn(one.index).some(({ id }) => id === key)));
+    if (stores.length === 0 || !stores.every(isElsewhere)) continue;
     // Filled by other means, or by somebody it is handed to, it may have the key.
     const speaks = (one: Expr): boolean => file.textOf(one) === text;
     const isLookedUp = ({ parent }: Expr): boolean =>
@@ -140,6 +144,26 @@ function* storedElsewhere(tests: readonly If[], facts: Facts): Generator<Unfille
     if (![...file.all("Name"), ...file.all("Attribute")].filter(speaks).every(isLookedUp)) continue;
     yield { asked, cache: text, why: { key } };
   }
+}
+
+function isOtherKind(index: Expr, kind: string | null, file: PythonFile): boolean {
+  const own = kind === null ? null : kindOf(index, file);
+  return own !== null && own !== kind;
+}
+
+/** What a key is: a text, a number, or a tuple of so many; no two of these are ever equal. Null where nobody says. */
+function kindOf(key: Expr, file: PythonFile, depth = 0): string | null {
+  if (key.kind === "Tuple")
+    return key.items.some(({ kind }) => kind === "Starred") ? null : `tuple of ${key.items.length}`;
+  if (key.kind === "Str") return "text";
+  if (key.kind === "Num") return "number";
+  if (key.kind === "Name") {
+    const made = depth < 3 ? file.scopes.onlyValue(key) : null;
+    return made && kindOf(made, file, depth + 1);
+  }
+  const name = key.kind === "Call" ? file.dotted(key.func) : null;
+  if (name === "builtins.str" || name === "builtins.repr") return "text";
+  return name === "builtins.int" || name === "builtins.len" ? "number" : null;
 }
 
 /** `str(length)` of a length. */
