@@ -1,8 +1,8 @@
 import { importsFrom, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, contains, functionOf } from "../../python/nodes.ts";
-import type { Arg, Call, Expr } from "../../python/tree.ts";
-import { paramGiven } from "./returns.ts";
+import { ancestors, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import type { Arg, Call, Expr, FunctionDef } from "../../python/tree.ts";
+import { callsOf, paramGiven } from "./returns.ts";
 
 /** One process a device: by torch itself, by accelerate, or by Lightning. */
 export function setsUpRanks(file: PythonFile): boolean {
@@ -188,4 +188,48 @@ function isOfSeveral(call: Call, file: PythonFile): boolean {
   const devices = (keyword(call, "devices") ?? keyword(call, "gpus"))?.value;
   if (devices?.kind === "Num") return Number(devices.text) > 1;
   return (strategy !== undefined && SEVERAL.test(file.textOf(strategy))) || devices?.kind === "Unary";
+}
+
+/**
+ * What opens the first device while a file is imported: `torch.ones(10).cuda()` outside of any function, or the call there of one of
+ * this file that does it each time, `KERNEL = make_kernel()`.
+ */
+export function openedAtImport(file: PythonFile): readonly Call[] {
+  const opens = [
+    ...file.callsNamed("cuda").filter((call) => call.args.length === 0),
+    // `torch.hann_window(1024, device="cuda")`
+    ...file.calls.given(["device"]).filter((call) => {
+      const isTorch = (file.dotted(call.func) ?? "").startsWith("torch.");
+      return isTorch && isFirst(keyword(call, "device")!.value, file);
+    }),
+    // `kernel.to(device)`, which is "cuda" for all.
+    ...file.callsNamed("to").filter(({ args: [first], func }) => {
+      const isMethod = func.kind === "Attribute" && file.dotted(func) === null;
+      return isMethod && first?.star === 0 && first.name === null && isFirst(first.value, file);
+    }),
+  ];
+  const makers = new Set<FunctionDef>();
+  const found = opens.filter((call) => {
+    const fn = functionOf(call);
+    const isPlain = fn?.kind === "FunctionDef" && fn.parent?.kind === "Module" && fn.decorators.length === 0;
+    if (isPlain && fn.body.includes(statementOf(call) as never)) makers.add(fn);
+    return fn === null;
+  });
+  const made = [...makers].flatMap((fn) => callsOf(fn, file).filter((call) => functionOf(call) === null));
+  return [...found, ...made];
+}
+
+/** "cuda", or what it was called: the first device until another is chosen. */
+function isFirst(device: Expr, file: PythonFile, depth = 0): boolean {
+  if (device.kind === "Str") return device.value === "cuda" || device.value === "cuda:0";
+  if (depth > 3) return false;
+  if (device.kind === "IfExp") return isFirst(device.body, file, depth + 1);
+  if (device.kind === "Call")
+    return (
+      file.dotted(device.func) === "torch.device" &&
+      device.args.length === 1 &&
+      isFirst(device.args[0]!.value, file, depth + 1)
+    );
+  const made = device.kind === "Name" ? file.scopes.onlyValue(device) : null;
+  return made !== null && isFirst(made, file, depth + 1);
 }

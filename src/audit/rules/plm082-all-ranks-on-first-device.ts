@@ -5,7 +5,14 @@ import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from 
 import type { Assign, Call, Expr, Node } from "../../python/tree.ts";
 import { isModuleRole } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { drivers, givesIndices, isAllocatedOn, isOnlyCounted, mayGiveOwn } from "../facts/ranks.ts";
+import {
+  drivers,
+  givesIndices,
+  isAllocatedOn,
+  isOnlyCounted,
+  mayGiveOwn,
+  openedAtImport,
+} from "../facts/ranks.ts";
 import { callsOf } from "../facts/returns.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -180,11 +187,7 @@ const SETS_UP = /init|setup|distrib/i;
 /** `WEIGHTS = torch.ones(10).cuda()` outside of any function of a file that works with its ranks: none has chosen yet. */
 function* atImport(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  const moved = [
-    ...file.callsNamed("cuda").filter((call) => call.args.length === 0),
-    // `torch.hann_window(1024, device="cuda")`
-    ...file.calls.given(["device"]).filter((call) => isNamedFirst(call, file)),
-  ].filter((call) => functionOf(call) === null);
+  const moved = openedAtImport(file);
   if (
     moved.length === 0 ||
     file.callsNamed("set_device", "set_device_index").some((call) => functionOf(call) === null) ||
@@ -204,16 +207,6 @@ function* atImport(facts: Facts): Generator<Finding> {
       /^(?:Assign|ExprStmt)$/.test(statementOf(call)?.kind ?? "")
     )
       yield { at: call, severity: "note", message: BEFORE_CHOICE };
-}
-
-/** A tensor that torch makes on "cuda", which is the first device until another is chosen. */
-function isNamedFirst(call: Call, file: PythonFile): boolean {
-  const device = keyword(call, "device")!.value;
-  return (
-    device.kind === "Str" &&
-    (device.value === "cuda" || device.value === "cuda:0") &&
-    (file.dotted(call.func) ?? "").startsWith("torch.")
-  );
 }
 
 const SETS_UP_RANKS = /^(?:init|setup|initialize)_(?:distributed|dist|ddp)(?:_\w+)?$/;
