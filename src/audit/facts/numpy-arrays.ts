@@ -36,9 +36,15 @@ export function isArray(expr: Expr, known: Known, depth = 0): boolean {
   if (expr.kind === "Name" && made === null && depth < 3)
     return isEvery(file.scopes.reaching(expr), known, (one) => isArray(one, known, depth + 1));
   const again = (one: Expr): boolean => depth < 6 && isArray(one, known, depth + 1);
+  // The parts of one expression are as near as itself.
+  const part = (one: Expr): boolean => depth < 6 && isArray(one, known, Math.max(depth, 1));
   if (made?.kind === "Binary")
-    return again(made.left) || again(made.right) || (depth === 0 && isOfTable(made, file));
-  if (made?.kind === "Unary") return again(made.operand);
+    return (
+      (made === expr ? part : again)(made.left) ||
+      (made === expr ? part : again)(made.right) ||
+      (depth === 0 && isOfTable(made, file))
+    );
+  if (made?.kind === "Unary") return (made === expr ? part : again)(made.operand);
   // `np.arange(n)[:, None]`
   if (made?.kind === "Subscript") return /^(?:Slice|Tuple)$/.test(made.index.kind) && again(made.value);
   // `np.array(kept).astype(float)`, `rows.reshape(n, -1)`, and a volume that nibabel has read.

@@ -414,6 +414,13 @@ function entriesOf(value: Expr, file: PythonFile): readonly Entry[] {
   if (value.kind === "Tuple") return value.items.map((item) => ({ key: null, item }));
   if (value.kind === "Dict") return inDict(value);
   const made = value.kind === "Name" ? file.scopes.onlyValue(value) : null;
+  // `parts = [image, edges]`, which more may be added to; each is told where it was made.
+  const listed = value.kind === "List" ? value : made?.kind === "List" ? made : null;
+  if (listed)
+    return listed.items.map((item) => {
+      const one = item.kind === "Name" ? file.scopes.onlyValue(item) : null;
+      return { key: null, item: one?.kind === "Call" ? one : item };
+    });
   const isEmpty = made?.kind === "Call" && file.dotted(made.func) === "builtins.dict";
   if (value.kind !== "Name" || (made?.kind !== "Dict" && !isEmpty)) return [{ key: null, item: value }];
   const fn = functionOf(value);
