@@ -311,17 +311,15 @@ export function* throughName(facts: Facts): Generator<{ readonly at: Node; reado
       );
       const isGivenOn = ({ value }: Arg): boolean =>
         partsOf(value).some((part) => part.kind === "Name" && part.id === name.id);
-      return (
-        isRead &&
-        made.some(
-          ({ how, value, node }) =>
-            (how === "assign" || how === "unpack") &&
-            value?.kind === "Call" &&
-            selfAttribute(value.func) !== null &&
-            value.args.some(isGivenOn) &&
-            facts.gradMode(node) !== "off",
-        )
-      );
+      const isRunOn = ({ how, value, node, index }: Definition, depth: number): boolean => {
+        if ((how !== "assign" && how !== "unpack") || facts.gradMode(node) === "off") return false;
+        // `state, context = later, found`, of what the layer has handed back as `later`.
+        const given = value?.kind === "Tuple" && how === "unpack" ? value.items[index ?? -1] : value;
+        if (given?.kind === "Name" && depth < 2)
+          return file.scopes.reaching(given).some((one) => isRunOn(one, depth + 1));
+        return given?.kind === "Call" && selfAttribute(given.func) !== null && given.args.some(isGivenOn);
+      };
+      return isRead && made.some((one) => isRunOn(one, 0));
     });
     if (isCarried) yield { at: target!, own };
   }
