@@ -7,7 +7,16 @@ import { entry } from "./arguments.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import { isOfTable } from "./data-frames.ts";
 import { holdsOptions, said } from "./options.ts";
-import { isArray, isEvery, isHostArray, isNumber, isWhole, keptUnder, numpyCall } from "./numpy-arrays.ts";
+import {
+  beforeChanges,
+  isArray,
+  isEvery,
+  isHostArray,
+  isNumber,
+  isWhole,
+  keptUnder,
+  numpyCall,
+} from "./numpy-arrays.ts";
 import type { Known } from "./numpy-arrays.ts";
 import { returnsByName } from "./returns.ts";
 import { isScaledFrame } from "./scaled-frames.ts";
@@ -413,33 +422,6 @@ export function isFloat64(expr: Expr, known: Known, depth = 0): boolean {
     definitions[0]!.value !== null &&
     isFloat64(definitions[0]!.value, known, depth + 1)
   );
-}
-
-/**
- * What a name was before `rows = np.roll(rows, n)` in a branch, or several such, each of which leaves an array its type: the
- * definitions that these in turn are of.
- */
-function beforeChanges(definitions: readonly Definition[], file: PythonFile): readonly Definition[] {
-  if (definitions.length < 2) return definitions;
-  const seen = new Set(definitions);
-  for (const one of seen) {
-    const of = changedOf(one, file);
-    if (!of) continue;
-    for (const before of file.scopes.reaching(of)) seen.add(before);
-  }
-  const found = [...seen].filter((one) => changedOf(one, file) === null);
-  return found.length > 0 ? found : definitions;
-}
-
-/** The old `rows` of `rows = np.roll(rows, n)`. */
-function changedOf({ how, name, value }: Definition, file: PythonFile): Name | null {
-  if (how !== "assign" || value?.kind !== "Call" || keyword(value, "dtype")) return null;
-  const of = /^numpy\.(?:flip(?:ud|lr)?|roll|rot90|transpose|ascontiguousarray)$/.test(
-    file.dotted(value.func) ?? "",
-  )
-    ? positional(value, 0)
-    : null;
-  return of?.kind === "Name" && of.id === name ? of : null;
 }
 
 /** Of `self.weights()`, which its own class leaves to others: what all the classes of this file that are made of it return there. */

@@ -2,7 +2,7 @@ import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, Name } from "../../python/tree.ts";
 import { entry } from "./arguments.ts";
 import { attributesOf, isSelf, selfAttribute } from "./classes.ts";
 import { isOfTable } from "./data-frames.ts";
@@ -208,4 +208,31 @@ export function keptUnder(expr: Expr, { file }: Known): readonly Expr[] {
     );
   const begun = own === null ? [] : (attributesOf(cls, file).get(own)?.writes ?? []);
   return [...put, ...begun.flatMap(({ value }) => (value?.kind === "Dict" ? (entry(value, key) ?? []) : []))];
+}
+
+/**
+ * What a name was before `rows = np.roll(rows, n)` in a branch, or several such, each of which leaves an array its type: the
+ * definitions that these in turn are of.
+ */
+export function beforeChanges(definitions: readonly Definition[], file: PythonFile): readonly Definition[] {
+  if (definitions.length < 2) return definitions;
+  const seen = new Set(definitions);
+  for (const one of seen) {
+    const of = changedOf(one, file);
+    if (!of) continue;
+    for (const before of file.scopes.reaching(of)) seen.add(before);
+  }
+  const found = [...seen].filter((one) => changedOf(one, file) === null);
+  return found.length > 0 ? found : definitions;
+}
+
+/** The old `rows` of `rows = np.roll(rows, n)`. */
+function changedOf({ how, name, value }: Definition, file: PythonFile): Name | null {
+  if (how !== "assign" || value?.kind !== "Call" || keyword(value, "dtype")) return null;
+  const of = /^numpy\.(?:flip(?:ud|lr)?|roll|rot90|transpose|ascontiguousarray)$/.test(
+    file.dotted(value.func) ?? "",
+  )
+    ? positional(value, 0)
+    : null;
+  return of?.kind === "Name" && of.id === name ? of : null;
 }
