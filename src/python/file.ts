@@ -139,15 +139,7 @@ export class PythonFile {
         result =
           (this.once(starModules).length > 0 ? CUSTOM.get(expr.id) : undefined) ?? `builtins.${expr.id}`;
       // Most names are plain variables: those need no flow analysis.
-      else if (
-        all.some(
-          (definition) =>
-            definition.how === "import" ||
-            definition.how === "function" ||
-            definition.how === "class" ||
-            (definition.how === "assign" && definition.value?.kind === "Attribute"),
-        )
-      ) {
+      else if (all.some(mayBeDotted)) {
         let one: string | null | undefined;
         for (const definition of this.scopes.reaching(expr)) {
           const name = this.#bound(definition);
@@ -242,6 +234,15 @@ export class PythonFile {
     }
     return name;
   }
+}
+
+function mayBeDotted({ how, value }: Definition): boolean {
+  return (
+    how === "import" ||
+    how === "function" ||
+    how === "class" ||
+    (how === "assign" && value?.kind === "Attribute")
+  );
 }
 
 /** Of two of a name the first. */

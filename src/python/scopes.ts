@@ -373,16 +373,26 @@ function blockEffect(block: readonly Stmt[], all: readonly Definition[]): Effect
 
 const NO_EFFECT: Effect = { definitions: [], kills: false };
 
+/** Asked of every statement above a name: most have none of its definitions. */
+function hasAny(statement: Stmt, all: readonly Definition[]): boolean {
+  const { start, end } = statement;
+  for (let at = 0; at < all.length; at++) {
+    const from = all[at]!.node.start;
+    if (start <= from && from < end) return true;
+  }
+  return false;
+}
+
 function effectOf(statement: Stmt, all: readonly Definition[]): Effect {
-  if (statement.kind !== "If" && !all.some((definition) => within(definition.node, statement)))
-    return NO_EFFECT;
+  // Nothing gets past an `if` that leaves in both of its branches.
+  if ((statement.kind !== "If" || statement.orelse.length === 0) && !hasAny(statement, all)) return NO_EFFECT;
+  if (statement.kind === "If") {
+    const body = blockEffect(statement.body, all);
+    const orelse = blockEffect(statement.orelse, all);
+    return { definitions: [...body.definitions, ...orelse.definitions], kills: body.kills && orelse.kills };
+  }
   const inside = all.filter((definition) => within(definition.node, statement));
   switch (statement.kind) {
-    case "If": {
-      const body = blockEffect(statement.body, all);
-      const orelse = blockEffect(statement.orelse, all);
-      return { definitions: [...body.definitions, ...orelse.definitions], kills: body.kills && orelse.kills };
-    }
     case "With": {
       const body = blockEffect(statement.body, all);
       const header = inside.filter(
@@ -400,13 +410,12 @@ function effectOf(statement: Stmt, all: readonly Definition[]): Effect {
       const last = blockEffect(statement.final, all);
       return last.kills ? last : { definitions: inside, kills };
     }
-    default:
+    default: {
+      const fn = functionOf(statement);
       return {
-        definitions: inside.filter(
-          (definition) =>
-            functionOf(definition.node) === functionOf(statement) || definition.node === statement,
-        ),
+        definitions: inside.filter(({ node }) => node === statement || functionOf(node) === fn),
         kills: true,
       };
+    }
   }
 }

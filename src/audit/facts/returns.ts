@@ -122,12 +122,11 @@ export function reducers(file: PythonFile): ReadonlyMap<FunctionDef, string> {
   for (const [name, values] of file.once(returnsByName)) {
     const fn = file.functionNamed(name);
     if (fn?.parent?.kind !== "Module" || found.has(fn)) continue;
-    const made = alike(values.map((value) => computedOf(value, file, known)));
+    const made = alike(values, (value) => computedOf(value, file, known));
     if (made?.isTensor === true) found.set(fn, made.param);
     else if (made === null) {
-      const each = alike(
-        values.flatMap((value) => partsOf(value, file).map((part) => computedOf(part, file, known))),
-      );
+      const parts = values.flatMap((value) => partsOf(value, file));
+      const each = alike(parts, (part) => computedOf(part, file, known));
       if (each?.isTensor === true) found.set(fn, `${EACH}${each.param}`);
     }
   }
@@ -177,14 +176,12 @@ function computed(expr: Expr, file: PythonFile, known: KnownComputed): Computed 
   const again = (inner: Expr): Computed | null => computedOf(inner, file, known);
   switch (expr.kind) {
     case "Name":
-      return alike(
-        file.scopes.reaching(expr).map(({ how, name, value }) => {
-          if (how === "param") return { param: name, isTensor: false };
-          // `_, guess = scores.topk(5)`
-          const isOne = how === "assign" || (how === "unpack" && value?.kind === "Call" && isPair(value));
-          return isOne && value ? again(value) : null;
-        }),
-      );
+      return alike(file.scopes.reaching(expr), ({ how, name, value }) => {
+        if (how === "param") return { param: name, isTensor: false };
+        // `_, guess = scores.topk(5)`
+        const isOne = how === "assign" || (how === "unpack" && value?.kind === "Call" && isPair(value));
+        return isOne && value ? again(value) : null;
+      });
     case "Binary": {
       // `weight * F.mse_loss(x, y)`: the weight may be a number.
       const sides = [again(expr.left), again(expr.right)];
@@ -223,21 +220,24 @@ const isPair = ({ func }: Call): boolean =>
 
 /** What a function of this file computes, in terms of what it is given. */
 function computedBy(call: Call, name: string, file: PythonFile, known: KnownComputed): Computed | null {
-  const made = alike(
-    (file.once(returnsByName).get(name) ?? []).map((value) => computedOf(value, file, known)),
-  );
+  const made = alike(file.once(returnsByName).get(name) ?? [], (value) => computedOf(value, file, known));
   const at = made ? (file.functionNamed(name)?.params.findIndex((one) => one.name === made.param) ?? -1) : -1;
   const given = made && at >= 0 ? argument(call, made.param, at) : null;
   const from = given && computedOf(given, file, known);
   return from && { ...from, isTensor: from.isTensor || made!.isTensor };
 }
 
-/** The same of all, where all are computed from one parameter. */
-function alike(all: readonly (Computed | null)[]): Computed | null {
-  const [one] = all;
-  return one && all.every((other) => other?.param === one.param)
-    ? { ...one, isTensor: all.every((other) => other!.isTensor) }
-    : null;
+/** The same of all, where all are computed from one parameter: of most functions the first is not. */
+function alike<T>(all: readonly T[], ask: (one: T) => Computed | null): Computed | null {
+  let param: string | null = null;
+  let isTensor = true;
+  for (const one of all) {
+    const made = ask(one);
+    if (!made || (param !== null && made.param !== param)) return null;
+    ({ param } = made);
+    isTensor &&= made.isTensor;
+  }
+  return param === null ? null : { param, isTensor };
 }
 
 /** Before the name of a parameter that is handed back in another shape, with the graph that it has. */

@@ -53,9 +53,10 @@ export function shapesVary(file: PythonFile, isOff: (node: Node) => boolean = ()
         isResizedBySide(call, file) ||
         isImageResizedBySide(call, file),
     ) ||
-    (file.mentions("rand") &&
-      file.calls.matching(RESCALES).some((call) => isRescaledInStep(call, file) && !isOff(call))) ||
-    file.all("FunctionDef").some((fn) => isCollate(fn, file) && padsToLongest(fn, file)) ||
+    file.calls
+      .matching(RESCALES)
+      .some((call) => file.mentions("rand") && isRescaledInStep(call, file) && !isOff(call)) ||
+    padsToLongest(file) ||
     file.callsNamed("max").some((call) => isLongestGiven(call, file)) ||
     file.calls.matching(MAXIMA).some((call) => isLargestCollated(call, file)) ||
     handsOutWholeImages(file) ||
@@ -63,7 +64,7 @@ export function shapesVary(file: PythonFile, isOff: (node: Node) => boolean = ()
     cutsOwnSides(file) ||
     drawsSizes(file, (expr) => isRandom(expr, file, 0)) ||
     (file.mentions("rand") &&
-      file.all("Slice").some((slice) => isInExamples(slice, file) && isOfRandomLength(slice, file)))
+      file.all("Slice").some((slice) => isOfRandomLength(slice, file) && isInExamples(slice, file)))
   );
 }
 
@@ -385,16 +386,19 @@ function isCollate(fn: FunctionDef, file: PythonFile): boolean {
   );
 }
 
-/** `max(len(x) for x in batch)`, or of a list of lengths; `min` where the batch is cut to its shortest. */
-function padsToLongest(fn: FunctionDef, file: PythonFile): boolean {
-  return file
+/** `max(len(x) for x in batch)`, or of a list of lengths, where batches are put together; `min` where one is cut to its shortest. */
+function padsToLongest(file: PythonFile): boolean {
+  const sizes = file
     .callsNamed("max", "min")
-    .some(
+    .filter(
       (call) =>
-        contains(fn, call) &&
-        (/^builtins\.m(?:ax|in)$/.test(file.dotted(call.func) ?? "") || call.func.kind === "Attribute") &&
+        (call.func.kind === "Attribute" || /^builtins\.m(?:ax|in)$/.test(file.dotted(call.func) ?? "")) &&
         /len|size|shape/i.test(file.textOf(call)),
     );
+  return (
+    sizes.length > 0 &&
+    file.all("FunctionDef").some((fn) => sizes.some((call) => contains(fn, call)) && isCollate(fn, file))
+  );
 }
 
 /**

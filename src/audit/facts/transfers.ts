@@ -105,12 +105,24 @@ export function paramBehind(expr: Expr, fn: FunctionDef, file: PythonFile, depth
   const same = expr.kind === "Call" ? sameOf(expr, file) : null;
   if (same) return paramBehind(same, fn, file, depth + 1);
   if (expr.kind !== "Name") return null;
-  const [first, ...others] = file.scopes.reaching(expr).map((one) => {
-    if (one.how === "param") return contains(fn, one.node) ? one.name : null;
-    if ((one.how !== "iterate" && one.how !== "unpack" && one.how !== "assign") || !one.value) return null;
-    return paramBehind(underItems(one.value), fn, file, depth + 1);
-  });
-  return first !== undefined && others.every((one) => one === first) ? first : null;
+  let only: string | null = null;
+  for (const one of file.scopes.reaching(expr)) {
+    const param = paramOf(one, fn, file, depth);
+    if (param === null || (only !== null && param !== only)) return null;
+    only = param;
+  }
+  return only;
+}
+
+function paramOf(
+  { how, name, node, value }: Definition,
+  fn: FunctionDef,
+  file: PythonFile,
+  depth: number,
+): string | null {
+  if (how === "param") return contains(fn, node) ? name : null;
+  const isPart = how === "iterate" || how === "unpack" || how === "assign";
+  return isPart && value ? paramBehind(underItems(value), fn, file, depth + 1) : null;
 }
 
 /** `data` of `torch.from_numpy(data)`, `data.detach()` and `data.contiguous()`: the same bytes. */
