@@ -132,7 +132,7 @@ export class PythonFile {
       for (let depth = 1; root.kind === "Attribute" && depth < MAX_ATTRIBUTES; depth++) root = root.value;
       // Most attributes are of plain variables: their names need not be put together.
       if (root.kind === "Name" && this.dotted(root) !== null)
-        result = this.#joined(this.dotted(expr.value)!, expr.attr);
+        result = this.joined(this.dotted(expr.value)!, expr.attr);
     } else {
       const all = this.scopes.lookup(expr)?.definitions;
       if (!all)
@@ -160,7 +160,7 @@ export class PythonFile {
   }
 
   /** One string for each name, however often it is written: its hash is then computed once. */
-  #joined(base: string, attr: string): string {
+  joined(base: string, attr: string): string {
     let attributes = this.#names.get(base);
     if (!attributes) this.#names.set(base, (attributes = new Map()));
     let name = attributes.get(attr);

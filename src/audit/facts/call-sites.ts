@@ -1,9 +1,9 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains } from "../../python/nodes.ts";
-import type { Call, Node } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "./classes.ts";
 import { frequency } from "./guards.ts";
-import { instanceType } from "./summary.ts";
+import { MAIN, instanceType, isMain } from "./summary.ts";
 import type { CallSite } from "./summary.ts";
 import { optimizerSteps } from "./training.ts";
 
@@ -42,6 +42,11 @@ export function fillsIn(node: Node, stop: Node): boolean {
     )
       return true;
   return false;
+}
+
+/** What stands before the parenthesis. */
+export function isCalled(expr: Expr): boolean {
+  return expr.parent?.kind === "Call" && expr.parent.func === expr;
 }
 
 /** `net.spread().item()` */
@@ -100,4 +105,12 @@ export function checkpointed(call: Call, file: PythonFile): string | null {
   if (cls) return methodsOf(cls).some(({ name }) => name === own) ? `${file.qualified(cls)}.${own}` : null;
   const dotted = run.kind === "Name" ? file.dotted(run) : null;
   return dotted !== null && dotted.startsWith(`${file.module}.`) ? dotted : null;
+}
+
+/** The function or class at the top of the file that the node is in; "" in neither, and MAIN where the file is started. */
+export function topOf(node: Node): string {
+  let at = node;
+  while (at.parent && at.parent.kind !== "Module") at = at.parent;
+  if (isMain(at)) return MAIN;
+  return at.kind === "FunctionDef" || at.kind === "ClassDef" ? at.name : "";
 }

@@ -18,10 +18,16 @@ export const STATE =
 
 /** `hidden.detach()`, `hidden = hidden.data`, `repackage_hidden(hidden)` */
 export function isCutOff(name: string, within: Node, file: PythonFile): boolean {
-  return new RegExp(
-    `\\b${name}\\b[^\\n]*\\.(?:detach|data\\b)|\\.(?:detach\\(\\)|data) for \\w+ in ${name}\\b|(?:detach|repackage|Variable)\\w*\\([^)\\n]*\\b${name}\\b`,
-  ).test(file.codeOf(within));
+  return (
+    file.once(mayCutOff) &&
+    new RegExp(
+      `\\b${name}\\b[^\\n]*\\.(?:detach|data\\b)|\\.(?:detach\\(\\)|data) for \\w+ in ${name}\\b|(?:detach|repackage|Variable)\\w*\\([^)\\n]*\\b${name}\\b`,
+    ).test(file.codeOf(within))
+  );
 }
+
+/** Whether one of its words is anywhere in the file: in most it is not. */
+const mayCutOff = ({ text }: PythonFile): boolean => /detach|\.data\b|repackage|Variable/.test(text);
 
 /** `def forward(self, x, hidden)` that begins with `hidden = hidden.detach()`: who hands it on need not cut it off. */
 export function cutsOffState(fn: FunctionDef, file: PythonFile): boolean {

@@ -56,6 +56,17 @@ export interface Attribute {
   }[];
 }
 
+/** Of a class, also where it stands under a test there. */
+export function isOfClass(fn: FunctionDef): boolean {
+  let at = fn.parent;
+  while (at && at.kind !== "ClassDef" && at.kind !== "FunctionDef") at = at.parent;
+  return at?.kind === "ClassDef";
+}
+
+export function isProperty(decorator: Expr): boolean {
+  return decorator.kind === "Name" && decorator.id === "property";
+}
+
 export function methodsOf(cls: ClassDef): readonly FunctionDef[] {
   return cls.body.filter((statement): statement is FunctionDef => statement.kind === "FunctionDef");
 }

@@ -1,21 +1,23 @@
 import { isTrue, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
-import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import type { Attribute, Call, ClassDef, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { acceleratorOf, defaultsToDevice, makersOfTrained, makesOnDevice } from "./accelerator.ts";
 import { isReplicated } from "./accumulation.ts";
 import { backwardsTaken } from "./attacks.ts";
 import { meetingPoints } from "./barriers.ts";
 import { cutsOffState } from "./carried-states.ts";
-import { methodsOf, partsOf, selfAttribute } from "./classes.ts";
+import { isOfClass, isProperty, methodsOf, partsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import {
   branchAround,
   checkpointed,
   fillsIn,
+  isCalled,
   isReadAtOnce,
   isSame,
   lentBy,
+  topOf,
   updateBranch,
 } from "./call-sites.ts";
 import { frequency } from "./guards.ts";
@@ -42,7 +44,7 @@ import { collatedWith, heldByDatasets, hostCollates, sharedClasses, trainedClass
 import { STEPPERS, isCompound, isRunAlone } from "./names.ts";
 import { shapesVary } from "./shapes.ts";
 import { isBehindOwnOption, turnsCheckpointingOn } from "./behind-options.ts";
-import { MAIN, callTarget, drawsFromHanded, functionName, isMain, otherTargets } from "./summary.ts";
+import { callTarget, drawsFromHanded, functionName, isMain, otherTargets } from "./summary.ts";
 import { reducers, runners } from "./returns.ts";
 import { isCapital } from "./torch-names.ts";
 import { tablesMade } from "./tables.ts";
@@ -354,19 +356,20 @@ class Summarizer {
 
   #callTo(call: Call | Attribute, name: string, direct = true): void {
     if (name.startsWith("torch.") || name.startsWith("numpy.")) return;
+    const isUnknown = name.startsWith(".");
     // What making an instance runs is nobody's question.
-    if (this.#classes.has(name)) return;
+    if (!isUnknown && this.#classes.has(name)) return;
     const notes = this.#around(call);
-    const target = this.#byName.get(name)?.at ?? name;
-    const other = target === name && direct && call.kind === "Call" && !name.startsWith(".") ? call : null;
+    const target = isUnknown ? name : (this.#byName.get(name)?.at ?? name);
+    const other = target === name && direct && call.kind === "Call" && !isUnknown ? call : null;
     if (other) this.#give(name, other);
     const lent = other ? lentBy(other, this.#file) : "";
     // In files that train it may be a method of the tree's own networks, or of its buffer.
-    const maybe = this.#trains && name.startsWith(".");
+    const maybe = this.#trains && isUnknown;
     const draws = maybe && call.kind === "Call" && drawsFromHanded(call.func, this.#file);
     const beside = maybe && !draws && isRunAlone(name.slice(1)) && this.#isBesideBackward(call);
     const known =
-      name.startsWith(".") && !draws && !beside && !(maybe && isCompound(name.slice(1)))
+      isUnknown && !draws && !beside && !(maybe && isCompound(name.slice(1)))
         ? this.#unresolved(call, name)
         : this.#resolved(call, target, notes, direct);
     const told = draws ? { ...known, draws } : beside ? { ...known, beside } : known;
@@ -515,7 +518,7 @@ class Summarizer {
       ),
       params: fn ? fn.params.map(({ name, star }) => (star === 2 ? `**${name}` : name)).join() : "",
     };
-    if (this.#classes.has(name.slice(0, name.lastIndexOf(".")))) found.method = true;
+    if (fn && isOfClass(fn)) found.method = true;
     if (notes.loose) found.loose = true;
     if (notes.stepLoops.size > 0) found.stepLoops = [...notes.stepLoops];
     if (notes.backward) found.backward = true;
@@ -601,14 +604,6 @@ class Summarizer {
   }
 }
 
-/** The function or class at the top of the file that the node is in; "" in neither, and MAIN where the file is started. */
-function topOf(node: Node): string {
-  let at = node;
-  while (at.parent && at.parent.kind !== "Module") at = at.parent;
-  if (isMain(at)) return MAIN;
-  return at.kind === "FunctionDef" || at.kind === "ClassDef" ? at.name : "";
-}
-
 /** Not under a test: where the program is started, or at the top of the file. */
 const BLOCKS = /^(?: {4}|\t)?os\.environ\[["']CUDA_LAUNCH_BLOCKING["']\] ?= ?["']1["']/m;
 
@@ -626,11 +621,3 @@ function trains(file: PythonFile): boolean {
 /** `outputs.hidden_states[-2]`, `outputs["attentions"]`, `outputs[2]` */
 const READS_STATES =
   /[."'](?:(?:en|de)coder_|cross_)?(?:hidden_states|attentions)\b(?:(?<=\.\w+)|["'])|\boutputs?\[(?:-|[2-9]\])/;
-
-function isCalled(expr: Expr): boolean {
-  return expr.parent?.kind === "Call" && expr.parent.func === expr;
-}
-
-function isProperty(decorator: Expr): boolean {
-  return decorator.kind === "Name" && decorator.id === "property";
-}

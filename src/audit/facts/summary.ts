@@ -251,16 +251,16 @@ function findTarget(call: Call, file: PythonFile): string | null {
     const own = selfAttribute(func);
     if (own !== null && cls) {
       const type = madeOnSelf(own, cls, file);
-      if (type !== null && !methodsOf(cls).some((method) => method.name === own)) return `${type}.forward`;
-      return chosenOnSelf(own, cls, file)[0] ?? `${file.qualified(cls)}.${own}`;
+      if (type !== null && !methodsOf(cls).some((method) => method.name === own))
+        return file.joined(type, "forward");
+      return chosenOnSelf(own, cls, file)[0] ?? file.joined(file.qualified(cls), own);
     }
     // `super().forward(x)` is of a base, which may be a library's.
     if (func.value.kind === "Call" && func.value.func.kind === "Name" && func.value.func.id === "super") {
       const base = cls?.args[0] ? file.dotted(cls.args[0].value) : null;
       return base === null ? null : `${base}.${func.attr}`;
     }
-    const type = instanceType(func.value, file) ?? samplerOf(func, file);
-    return type !== null ? `${type}.${func.attr}` : `.${func.attr}`;
+    return file.joined(instanceType(func.value, file) ?? samplerOf(func, file) ?? "", func.attr);
   }
   if (func.kind === "Name") {
     // `self(x)` runs the forward of its own class.
