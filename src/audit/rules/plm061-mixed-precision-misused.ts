@@ -5,6 +5,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { addKeyword, indentAt } from "../edits.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { handedIn } from "../facts/handed-in.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import type { Fix, Rule } from "../rule.ts";
@@ -270,6 +271,12 @@ function isAutocast(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind === "IfExp") return again(expr.body) || again(expr.orelse);
   if (expr.kind === "Name") {
     const definitions = file.scopes.reaching(expr);
+    // What each call of a function hands it.
+    const [only, ...more] = definitions;
+    if (only?.how === "param" && more.length === 0) {
+      const handed = handedIn(only, file, true);
+      return handed.length > 0 && handed.every(again);
+    }
     // One for each branch of a test above, as `nullcontext()` on the host.
     return (
       definitions.every(({ how, value }) => how === "assign" && value !== null) &&

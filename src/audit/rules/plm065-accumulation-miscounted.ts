@@ -20,6 +20,7 @@ import {
 import { toldSteps } from "../facts/told-steps.ts";
 import type { Backward, Loop } from "../facts/training.ts";
 import { loopOfSteps, loopsAround, optimizerSteps } from "../facts/training.ts";
+import { asksForTurn, turnedBy } from "../facts/turned-functions.ts";
 import { throttleOf } from "../facts/step-throttles.ts";
 import type { Throttle } from "../facts/step-throttles.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -107,6 +108,12 @@ export const rule: Rule = {
         yield isOne || below ? { ...found, severity: "note" } : found;
       }
       if (every.by.kind !== "Num" || every.by.text !== "1") {
+        // Of a function that a loop runs in each turn, and hands its number: that loop.
+        const turned = loop.kind === "FunctionDef" ? turnedBy(loop, file) : null;
+        const over =
+          turned && loop.kind === "FunctionDef" && asksForTurn(every.test, loop, turned, file)
+            ? turned.loop
+            : loop;
         const drops =
           every.test.kind !== "Bool" &&
           every.goesOn !== true &&
@@ -114,15 +121,15 @@ export const rule: Rule = {
           !optimizerSteps(file).some(
             (other) =>
               other !== step &&
-              !contains(loop, other) &&
-              other.start > loop.end &&
-              functionOf(other) === functionOf(step),
+              !contains(over, other) &&
+              other.start > over.end &&
+              functionOf(other) === functionOf(over === loop ? step : over),
           );
-        if (drops && !seen.has(every.test) && loop.kind === "For" && isFinite(loop, facts)) {
+        if (drops && !seen.has(every.test) && over.kind === "For" && isFinite(over, facts)) {
           seen.add(every.test);
           // In a function that is asked, nobody knows the loader.
           const here = contains(loop, every.test);
-          const fix = here ? countTheEnd(every.test, loop, facts) : null;
+          const fix = here && over === loop ? countTheEnd(every.test, over, facts) : null;
           yield {
             at: here || every.branch.kind !== "If" ? every.test : every.branch.test,
             severity: "note",
@@ -174,8 +181,7 @@ function* inTwoFunctions(facts: Facts): Generator<Finding> {
       if (!site || more.length > 0 || facts.frequency(site, loop) !== "every") continue;
       const text = file.codeOf(fn) + file.codeOf(loop) + (helper ? file.codeOf(helper) : "");
       if (isDivided(text, file.textOf(every.by)) || dividesGradients(text)) continue;
-      // By a name of its own: `scale(loss, parts)`.
-      if (isGiven(every.by, site, file) && /\/|\bdiv_?\(|scale/.test(file.codeOf(fn))) continue;
+      if (mayDivide(fn, every.by, site, file)) continue;
       seen.add(call);
       const found = undivided(call, loss, file.textOf(every.by), facts, false);
       yield countsToOne(step, loop, file) ? { ...found, severity: "note" } : found;
@@ -195,9 +201,10 @@ function onlyDifferentiates(backward: Call, { file, backwards }: Facts): Functio
   return others.every((one) => one === backward || !contains(fn, one)) ? fn : null;
 }
 
-function isGiven(count: Expr, { args }: Call, file: PythonFile): boolean {
+/** Given the number, a function may divide by a name of its own: `scale(loss, parts)`. */
+function mayDivide(fn: FunctionDef, count: Expr, { args }: Call, file: PythonFile): boolean {
   const text = file.textOf(count);
-  return args.some(({ value }) => file.textOf(value) === text);
+  return args.some(({ value }) => file.textOf(value) === text) && /\/|\bdiv_?\(|scale/.test(file.codeOf(fn));
 }
 
 interface Step {
@@ -423,9 +430,13 @@ function divideLoss(loss: Expr, count: string, facts: Facts): Fix | null {
 function* microSteps(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const { call, loss } of [...facts.backwards, ...handedOn(facts)]) {
-    const [inner, around] = loopsAround(call);
+    // `for _ in range(n): self.one_part(batch)`: the backward of that function runs where it is called.
+    const part = onlyDifferentiates(call, facts);
+    const at = (part && turnedBy(part, file)?.call) ?? call;
+    const fn = at === call ? null : part;
+    const [inner, around] = loopsAround(at);
     // A method that goes through the parts of one batch is the step by itself.
-    const outer = around ?? functionOf(call);
+    const outer = around ?? functionOf(at);
     if (!loss || !outer || inner?.kind !== "For" || inner.iter.kind !== "Call") continue;
     const ranged = file.dotted(inner.iter.func) === "builtins.range" && inner.iter.args.length === 1;
     const count = ranged
@@ -433,12 +444,13 @@ function* microSteps(facts: Facts): Generator<Finding> {
       : (chunkCount(inner.iter, facts) ?? stride(inner.iter, facts) ?? namedCount(inner.iter, facts));
     if (
       !count ||
+      (fn && !(ranged && MICRO_STEPS.test(file.textOf(count)))) ||
       (ranged &&
         (count.kind === "Num" || !(MICRO_STEPS.test(file.textOf(count)) || isPartsOf(count, inner, facts))))
     )
       continue;
     const steps = optimizerSteps(file).filter(
-      (step) => contains(outer, step) && functionOf(step) === functionOf(call),
+      (step) => contains(outer, step) && functionOf(step) === functionOf(at),
     );
     // `loss = train_step(model, loader)` of a function that goes through the parts: who calls it takes the step.
     const isHelper = steps.length === 0 && !around && ranged && !dividesGradients(file.code);
@@ -449,8 +461,8 @@ function* microSteps(facts: Facts): Generator<Finding> {
         loopOfSteps(steps[0]!) !== (around ?? null))
     )
       continue;
-    const text = file.codeOf(inner);
-    if (/reduction=["']sum/.test(text)) continue;
+    const text = file.codeOf(fn ?? inner);
+    if (/reduction=["']sum/.test(text) || (fn && mayDivide(fn, count, at, file))) continue;
     // Of a size that is given, not into so many: whatever is divided by may be their number.
     if (count.kind === "Call" && !(ranged && wholeOf(count, file))) {
       if (
@@ -462,7 +474,8 @@ function* microSteps(facts: Facts): Generator<Finding> {
       continue;
     }
     // Without the head: `for _ in range(n // micro_size)` counts, and divides no loss.
-    const turn = onTheWay(inner, call, file).slice(inner.iter.end - inner.start);
+    const turn =
+      onTheWay(inner, at, file).slice(inner.iter.end - inner.start) + (fn ? onTheWay(fn, call, file) : "");
     const amount = ranged ? insideOf(inner.iter, file) : file.textOf(count);
     if (
       dividesItself(call, facts) ||
@@ -471,7 +484,7 @@ function* microSteps(facts: Facts): Generator<Finding> {
       dividesGradients(file.codeOf(outer))
     )
       continue;
-    const found = undivided(call, loss, amount, facts);
+    const found = undivided(call, loss, amount, facts, !fn);
     yield isHelper || isOneByDefault(count, file) ? { ...found, severity: "note" } : found;
   }
 }

@@ -1,6 +1,6 @@
 import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, walk } from "../../python/nodes.ts";
+import { contains, functionOf, namesIn, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { beginning, fullTurn } from "../facts/full-counts.ts";
@@ -9,6 +9,7 @@ import { callsOf } from "../facts/returns.ts";
 import { enteredBy, enteredFromElsewhere } from "../facts/sync-contexts.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
+import { turnedArgument, turnedBy } from "../facts/turned-functions.ts";
 import { condition, inWordsOf, namesOf, show } from "../facts/turn-conditions.ts";
 import type { Condition } from "../facts/turn-conditions.ts";
 import { holdsInLast } from "../facts/turn-values.ts";
@@ -154,9 +155,10 @@ function* compare(
   asks = test,
 ): Generator<Finding> {
   if (synced && loop.kind === "FunctionDef") {
-    const wrong = countedByParameters(synced, loop);
+    const known = inItsLoop(synced, test, loop, facts);
+    const wrong = known ?? countedByParameters(synced, loop);
     if (wrong !== null) {
-      yield { at, severity: "note", message: wrong };
+      yield known === null ? { at, severity: "note", message: wrong } : { at, message: wrong };
       return;
     }
   }
@@ -168,11 +170,7 @@ function* compare(
     return;
   }
   if (synced && isAllButLast(synced, loop, facts) && stepsAfter(loop, facts)) {
-    yield {
-      at,
-      message:
-        "Ranks exchange gradients in every turn but the last, after which the optimizer steps: what that turn adds, no other rank sees",
-    };
+    yield { at, message: ALL_BUT_LAST };
     return;
   }
   const stride = synced && strideOf(synced, loop, facts);
@@ -185,17 +183,11 @@ function* compare(
     return;
   }
   if (synced && isNotLast(synced, loop, facts)) {
-    yield {
-      at,
-      message: `Ranks exchange gradients when \`${show(synced)}\`, but the optimizer steps after the last turn: what the others add later, no other rank sees`,
-    };
+    yield { at, message: notLast(synced) };
     return;
   }
-  if (synced && isOfOuterLoop(synced, test, loop, facts) && stepsAfter(loop, facts)) {
-    yield {
-      at,
-      message: `\`${show(synced)}\` is the same in all turns of this loop: either all of them exchange gradients, or none, and then each rank steps with its own`,
-    };
+  if (synced && isOfOuterLoop(synced, [askedAt(test, facts.file)], loop, facts) && stepsAfter(loop, facts)) {
+    yield { at, message: allAlike(synced) };
     return;
   }
   if (synced && isCountedApart(synced, test, loop, facts)) {
@@ -271,6 +263,37 @@ function* compare(
       return;
     }
   }
+}
+
+const ALL_BUT_LAST =
+  "Ranks exchange gradients in every turn but the last, after which the optimizer steps: what that turn adds, no other rank sees";
+
+function notLast(synced: Condition): string {
+  return `Ranks exchange gradients when \`${show(synced)}\`, but the optimizer steps after the last turn: what the others add later, no other rank sees`;
+}
+
+function allAlike(synced: Condition): string {
+  return `\`${show(synced)}\` is the same in all turns of this loop: either all of them exchange gradients, or none, and then each rank steps with its own`;
+}
+
+/** What is wrong with the flag of a function that a loop over the parts of one step runs in each turn: in the words of that loop. */
+function inItsLoop(inside: Condition, test: Expr, fn: FunctionDef, facts: Facts): string | null {
+  const { file } = facts;
+  const turned = turnedBy(fn, file);
+  if (!turned || !stepsRightAfter(turned.loop, facts)) return null;
+  if (optimizerSteps(file).some((step) => contains(fn, step))) return null;
+  const asked = [];
+  for (const name of namesIn(askedAt(test, file))) {
+    if (name.id === "self") continue;
+    const given = turnedArgument(name, fn, turned, file);
+    if (given) asked.push(given);
+    // What the function makes of it by itself, nobody says in the loop's words.
+    else if (!file.scopes.reaching(name).every(({ node }) => functionOf(node) === null)) return null;
+  }
+  const synced = inWordsOf(turned.call, namesOf(fn), inside, file);
+  if (isAllButLast(synced, turned.loop, facts)) return ALL_BUT_LAST;
+  if (isNotLast(synced, turned.loop, facts)) return notLast(synced);
+  return isOfOuterLoop(synced, asked, turned.loop, facts) ? allAlike(synced) : null;
 }
 
 /** The n of `for start in range(0, len(batch), n):`, where what is asked of `start` takes it for the number of the turn. */
@@ -491,7 +514,7 @@ function isCountedApart({ of, by, is, holds }: Condition, test: Expr, loop: Turn
  * `step % n == 0` in a loop over `range(n)` that counts otherwise: `step` is of the loop around, by `for step in …` or by a
  * `step += 1` beside this loop.
  */
-function isOfOuterLoop(synced: Condition, test: Expr, loop: Turn, facts: Facts): boolean {
+function isOfOuterLoop(synced: Condition, asked: readonly Expr[], loop: Turn, facts: Facts): boolean {
   const { file } = facts;
   if (synced.by === "" || loop.kind !== "For" || loop.iter.kind !== "Call") return false;
   const [count, ...more] = loop.iter.args;
@@ -508,7 +531,7 @@ function isOfOuterLoop(synced: Condition, test: Expr, loop: Turn, facts: Facts):
   if (steps.some((step) => contains(outer, step) && isAskedAlike(step))) return false;
   let changes = false;
   let counted = false;
-  walk(askedAt(test, file), (node) => {
+  const look = (node: Node): void => {
     // `self.step`, which one place of the file counts on.
     if (node.kind === "Attribute" && mentions(synced.of, file.textOf(node))) {
       const [grown, ...others] = file
@@ -525,7 +548,8 @@ function isOfOuterLoop(synced: Condition, test: Expr, loop: Turn, facts: Facts):
         (outer.kind === "For" && contains(outer.target, made)) ||
         (how === "augment" && contains(outer, made) && mentions(synced.of, node.id));
     }
-  });
+  };
+  for (const one of asked) walk(one, look);
   return counted && !changes;
 }
 

@@ -1,0 +1,43 @@
+import { keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { contains, namesIn } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef, Name } from "../../python/tree.ts";
+import { frequency } from "./guards.ts";
+import { callsOf } from "./returns.ts";
+import { loopsAround } from "./training.ts";
+import type { Loop } from "./training.ts";
+
+/** A function that is the body of a loop: the call by which that runs it. */
+export interface Turned {
+  readonly call: Call;
+  readonly loop: Loop;
+}
+
+/** The loop that runs a function of this file in each of its turns, by the only call there is of it. */
+export function turnedBy(fn: FunctionDef, file: PythonFile): Turned | null {
+  const [call, ...more] = callsOf(fn, file);
+  const [loop] = call ? loopsAround(call) : [];
+  if (!call || !loop || more.length > 0 || frequency(call, loop, file) !== "every") return null;
+  return { call, loop };
+}
+
+/** What the loop's call gives for a name of the function, where that is a parameter which nothing else was bound to. */
+export function turnedArgument(name: Name, fn: FunctionDef, { call }: Turned, file: PythonFile): Expr | null {
+  const [one, ...more] = file.scopes.reaching(name);
+  if (one?.how !== "param" || one.node.parent !== fn || more.length > 0) return null;
+  const at = fn.params.findIndex((param) => param.name === name.id);
+  const shift = call.func.kind === "Attribute" && fn.params[0]?.name === "self" ? 1 : 0;
+  return keyword(call, name.id)?.value ?? positional(call, at - shift);
+}
+
+/** Whether a test of the function asks for what its loop counts by: the `i` of `for i, batch in enumerate(loader):`, handed in. */
+export function asksForTurn(test: Expr, fn: FunctionDef, turned: Turned, file: PythonFile): boolean {
+  const { loop } = turned;
+  if (loop.kind !== "For") return false;
+  return namesIn(test).some((name) => {
+    const given = turnedArgument(name, fn, turned, file);
+    if (given?.kind !== "Name") return false;
+    const made = file.scopes.reaching(given);
+    return made.length > 0 && made.every(({ node }) => contains(loop.target, node));
+  });
+}
