@@ -15,6 +15,7 @@ import { instanceType } from "./summary.ts";
 import { METHODS, last } from "./torch-names.ts";
 import { loopsAround } from "./training.ts";
 import type { Loop } from "./training.ts";
+import { turnedBy } from "./turned-functions.ts";
 import { CHANGES, DRAWS, bare, isNeverTrained, isSettled, methodOf } from "./untrained.ts";
 
 /** Without gradients, of a network that nothing in this file trains, made once or handed in, on what the loop leaves as it is. */
@@ -24,8 +25,15 @@ export function isLeftUntrained(call: Call, loop: Loop, facts: Facts): boolean {
     isInvariant(call, loop, facts) &&
     facts.frequency(call, loop) === "every" &&
     [call.func, ...call.args.map(({ value }) => bare(value))].every((one) => isSettled(one, loop, facts)) &&
-    facts.backwards.some((one) => contains(loop, one.call))
+    facts.backwards.some((one) => contains(loop, one.call) || isOfTurn(one.call, loop, facts))
   );
+}
+
+/** In a function that is the body of the loop, or of one in there: `for part in parts: self.learn(part)`. */
+function isOfTurn(backward: Call, loop: Loop, { file }: Facts): boolean {
+  const fn = functionOf(backward);
+  const turned = fn?.kind === "FunctionDef" ? turnedBy(fn, file) : null;
+  return turned !== null && contains(loop, turned.call);
 }
 
 /**

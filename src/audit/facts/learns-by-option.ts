@@ -1,11 +1,13 @@
 import { contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Call, Name, Stmt } from "../../python/tree.ts";
+import type { Call, Expr, Name, Stmt } from "../../python/tree.ts";
 import { optionBehind } from "./behind-options.ts";
 import type { Behind } from "./behind-options.ts";
 import { feedsBackward } from "./behind-loss.ts";
 import type { Facts } from "./facts.ts";
 import { isFrozenInTurn } from "./freezing.ts";
 import { makesOptimizer } from "./optimised.ts";
+import { paramGiven } from "./returns.ts";
+import { turnedBy } from "./turned-functions.ts";
 
 /** A run, for a loss, of a network that learns with an option alone. */
 export interface LearnsByOption {
@@ -29,30 +31,55 @@ export function* learnByOption(facts: Facts): Generator<LearnsByOption> {
     const network = func.kind === "Attribute" && func.value.kind === "Name" ? func.value : null;
     if (!network || seen.has(network.id)) continue;
     seen.add(network.id);
-    const option = optionOf(network, asked, facts);
-    if (!option || mayBeFrozen(network, facts)) continue;
-    for (const run of file.callsNamed(network.id))
-      if (
-        run.func.kind === "Name" &&
-        functionOf(run) === functionOf(network) &&
-        facts.stepLoop(run) !== null &&
-        facts.gradMode(run) === "on" &&
-        feedsBackward(run, facts)
-      )
-        yield { run, network: network.id, why: option.why };
+    const [option, of] = optionOf(network, asked, facts) ?? [];
+    if (!option || !of || mayBeFrozen(of, facts)) continue;
+    for (const run of runsOf(of, facts))
+      if (facts.gradMode(run) === "on" && feedsBackward(run, facts))
+        yield { run, network: (run.func as Name).id, why: option.why };
   }
 }
 
-/** The option behind all that asks for a network's parameters, of which an optimizer gets some. */
-function optionOf(network: Name, asked: readonly Call[], facts: Facts): Behind | null {
+/** Where the training runs it: in the function that made it, or in one that its loop hands it to in each turn. */
+function runsOf(network: Name, facts: Facts): readonly Call[] {
+  const { file } = facts;
+  const home = functionOf(network);
+  const isIt = (value: Expr): boolean => value.kind === "Name" && value.id === network.id;
+  const here = file
+    .callsNamed(network.id)
+    .filter((run) => run.func.kind === "Name" && functionOf(run) === home && facts.stepLoop(run) !== null);
+  const handed = [...facts.stepLoops].flatMap((loop) =>
+    functionOf(loop) === home
+      ? file.all("Arg").filter(({ value }) => isIt(value) && contains(loop, value))
+      : [],
+  );
+  const there = handed.flatMap((arg) => {
+    const call = arg.parent?.kind === "Call" ? arg.parent : null;
+    const param = call && paramGiven(call, arg, file);
+    const fn = param?.parent?.kind === "FunctionDef" ? param.parent : null;
+    if (!param || !fn || turnedBy(fn, file)?.call !== call) return [];
+    return file
+      .callsNamed(param.name)
+      .filter(
+        ({ func }) =>
+          func.kind === "Name" &&
+          functionOf(func) === fn &&
+          file.scopes.reaching(func).every(({ node }) => node === param),
+      );
+  });
+  return [...here, ...there];
+}
+
+/** The option behind all that asks for a network's parameters, and the network where an optimizer gets some of them. */
+function optionOf(network: Name, asked: readonly Call[], facts: Facts): readonly [Behind, Name] | null {
   const { file, project } = facts;
   const own = asked.filter(
     ({ func }) => func.kind === "Attribute" && func.value.kind === "Name" && func.value.id === network.id,
   );
   const options = own.map((call) => optionBehind(call, file, project));
-  return options.every((one) => one !== null) && own.some((call) => isOptimised(call, facts))
-    ? (options[0] ?? null)
-    : null;
+  const [option] = options;
+  const given =
+    option && options.every((one) => one !== null) ? own.find((call) => isOptimised(call, facts)) : undefined;
+  return option && given?.func.kind === "Attribute" ? [option, given.func.value as Name] : null;
 }
 
 /** In what an optimizer is given, or in a list that one of the same function is given. */

@@ -2,8 +2,10 @@ import { isBehindOwnOption } from "./behind-options.ts";
 import { isFalse, isTrue, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, ClassDef, Expr, Node } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
+import { handedIn } from "./handed-in.ts";
 import { last } from "./torch-names.ts";
 
 /** Only networks have these and can be called as well. */
@@ -64,6 +66,7 @@ export class Networks {
   #losses: Set<unknown> | null = null;
   /** Of `is`, which many rules ask of the same calls. */
   readonly #answers = new Map<Expr, boolean>();
+  readonly #handed = new Map<Definition, boolean>();
 
   constructor(file: PythonFile, isModule: (cls: ClassDef) => boolean) {
     this.#file = file;
@@ -210,6 +213,25 @@ export class Networks {
       !isLossName(callee.attr) &&
       !isMethod(callee)
     );
+  }
+
+  /** A parameter for which each call of its function, in this file, gives what is used as networks are. */
+  isHanded(name: Expr): boolean {
+    if (this.#used.size === 0 || name.kind !== "Name") return false;
+    const [made, ...more] = this.#file.scopes.reaching(name);
+    if (made?.how !== "param" || more.length > 0) return false;
+    let handed = this.#handed.get(made);
+    if (handed === undefined) {
+      // Functions may hand it to each other.
+      this.#handed.set(made, false);
+      const given = handedIn(made, this.#file, true);
+      const isUsed = (one: Expr): boolean =>
+        (one.kind === "Name" || selfAttribute(one) !== null) &&
+        (this.#used.has(this.key(one)) || this.isHanded(one));
+      handed = given.length > 0 && given.every(isUsed);
+      this.#handed.set(made, handed);
+    }
+    return handed;
   }
 
   /** Known not to train: frozen by flags, or only ever in eval mode. */

@@ -2,6 +2,7 @@ import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, namesIn } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Name } from "../../python/tree.ts";
+import type { Facts } from "./facts.ts";
 import { frequency } from "./guards.ts";
 import { callsOf } from "./returns.ts";
 import { loopsAround } from "./training.ts";
@@ -13,8 +14,18 @@ export interface Turned {
   readonly loop: Loop;
 }
 
+/** Asked once for a function: many rules ask it, and of all that stands in there. */
+const answers = (): Map<FunctionDef, Turned | null> => new Map();
+
 /** The loop that runs a function of this file in each of its turns, by the only call there is of it. */
 export function turnedBy(fn: FunctionDef, file: PythonFile): Turned | null {
+  const known = file.once(answers);
+  let turned = known.get(fn);
+  if (turned === undefined) known.set(fn, (turned = loopOf(fn, file)));
+  return turned;
+}
+
+function loopOf(fn: FunctionDef, file: PythonFile): Turned | null {
   const [call, ...more] = callsOf(fn, file);
   const [loop] = call ? loopsAround(call) : [];
   if (!call || !loop || more.length > 0 || frequency(call, loop, file) !== "every") return null;
@@ -40,4 +51,18 @@ export function asksForTurn(test: Expr, fn: FunctionDef, turned: Turned, file: P
     const made = file.scopes.reaching(given);
     return made.length > 0 && made.every(({ node }) => contains(loop.target, node));
   });
+}
+
+/** All that a function does with what it is handed is to run it, or a part of it, without gradients. */
+export function isOnlyRunIn(fn: FunctionDef, { id }: Name, facts: Facts): boolean {
+  const param = fn.params.find(({ name }) => name === id);
+  const made = param ? facts.file.scopes.definitionAt(param) : null;
+  return (
+    made !== null &&
+    facts.file.scopes.uses(made).every((use) => {
+      let at: Expr = use;
+      while (at.parent?.kind === "Attribute") at = at.parent;
+      return at.parent?.kind === "Call" && at.parent.func === at && facts.gradMode(use) === "off";
+    })
+  );
 }

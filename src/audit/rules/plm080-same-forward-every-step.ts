@@ -26,6 +26,7 @@ import { isPickedFrom } from "../facts/picked-parts.ts";
 import { isTrainedApart } from "../facts/trained-apart.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
+import { isOnlyRunIn, turnedArgument, turnedBy } from "../facts/turned-functions.ts";
 import { bare, isNeverTrained, isSettled, methodOf } from "../facts/untrained.ts";
 import type { Finding, Rule } from "../rule.ts";
 import {
@@ -71,6 +72,7 @@ export const rule: Rule = {
       }
       if (!inner) {
         if (isOfScript(call, facts)) yield { at: call, message: ofSame(call, facts) };
+        else if (isInTurned(call, facts)) yield { at: call, severity: "note", message: ofSame(call, facts) };
         continue;
       }
       const loop = facts.stepLoop(call);
@@ -337,15 +339,52 @@ function isForSeveral(call: Call, loop: Loop, facts: Facts): boolean {
 }
 
 /** `baseline = self.critic(states)` in each of the actor's updates on one rollout, without gradients, where the critic is trained after them. */
-function isApart(call: Call, loop: Loop, facts: Facts): boolean {
+function isApart(call: Call, loop: Loop, facts: Facts, turn: Node = loop): boolean {
   return (
     facts.gradMode(call) === "off" &&
     call.args.length > 0 &&
     isNetwork(call.func, facts) &&
     isInvariant(call, loop, facts) &&
-    facts.frequency(call, loop) === "every" &&
+    facts.frequency(call, turn) === "every" &&
     isTrainedApart(call.func, loop, facts)
   );
+}
+
+/**
+ * In a function that the training loop runs in each turn, without gradients: of a frozen network and an input that it is
+ * handed, which are none of the loop's making; or by a method, of what is kept on self.
+ */
+function isInTurned(call: Call, facts: Facts): boolean {
+  const { file, networks } = facts;
+  const fn = functionOf(call);
+  if (fn?.kind !== "FunctionDef" || call.args.length === 0) return false;
+  const turned = turnedBy(fn, file);
+  if (!turned || !facts.stepLoops.has(turned.loop) || facts.gradMode(call) !== "off") return false;
+  if (facts.frequency(call, fn) !== "every") return false;
+  // It is the turn itself, and no helper of one.
+  if (!facts.backwards.some((one) => functionOf(one.call) === fn)) return false;
+  const names = namesIn(call).filter((name) => !isSelf(name));
+  if (names.length === 0) return isApart(call, turned.loop, facts, fn);
+  const isHanded = (name: Name): boolean => {
+    const given = turnedArgument(name, fn, turned, file);
+    return (
+      given?.kind === "Name" &&
+      isSettled(given, turned.loop, facts) &&
+      !isChanged(name, fn, facts) &&
+      !isChanged(given, turned.loop, facts)
+    );
+  };
+  if (!names.every(isHanded) || !call.args.every(({ value }) => isKeptPart(bare(value)))) return false;
+  let root = methodOf(call.func) ?? call.func;
+  while (root.kind === "Attribute") root = root.value;
+  if (root.kind !== "Name" || (root !== call.func && methodOf(call.func) === null)) return false;
+  const net = turnedArgument(root, fn, turned, file);
+  return net !== null && networks.isFrozen(net) && isOnlyRunIn(fn, root, facts);
+}
+
+/** `probe`, `data.x` */
+function isKeptPart(expr: Expr): boolean {
+  return expr.kind === "Name" || (expr.kind === "Attribute" && isKeptPart(expr.value));
 }
 
 /** A network that learns nothing here, on what the loop leaves as it is, in each of its turns. */

@@ -244,6 +244,7 @@ function isReadNowAndThen(difference: Expr, file: PythonFile): boolean {
 /** A run of a network, a backward, or either in a function of this file that does not wait for it. */
 function isWork(call: Call, timed: Node | null, facts: Facts): boolean {
   if (isNetwork(call.func, facts) || facts.backwards.some((one) => one.call === call)) return true;
+  if (facts.networks.isHanded(call.func)) return true;
   if (call.func.kind === "Attribute" && call.func.attr === "forward" && isNetwork(call.func.value, facts))
     return true;
   if (runsGiven(call.func, call.args[0], facts) || isOfFramework(call, facts)) return true;

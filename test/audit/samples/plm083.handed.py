@@ -3,45 +3,47 @@ import time
 import torch
 
 
-def epoch(task, loader, optimizer, meter, device):
-    for images, labels in loader:
-        images, labels = images.to(device), labels.to(device)
-
-        def forward():
-            started = time.perf_counter()
-            with torch.autocast("cuda"):
-                given = task(images, labels)
-                loss = given["loss"]
-            meter.update(time.perf_counter() - started)  # expect: PLM083
-            return loss
-
-        def waited():
-            started = time.perf_counter()
-            with torch.autocast("cuda"):
-                given = task(images, labels)
-                loss = given["loss"]
-            torch.cuda.synchronize()
-            # trap: waits first
-            meter.update(time.perf_counter() - started)
-            return loss
-
-        def fetched(source):
-            started = time.perf_counter()
-            batch = source(images)
-            # trap: nothing says that this runs a network
-            meter.update(time.perf_counter() - started)
-            return batch["name"]
-
-        optimizer.zero_grad()
-        (forward() + waited() + fetched(len)).backward()
-        optimizer.step()
+def visit(swarm, elder, hive, optimizer, spent):
+    swarm = swarm.cuda()
+    begun = time.time()
+    with torch.no_grad():
+        wanted = elder(swarm)
+    spent += time.time() - begun  # expect: PLM083
+    gap = (hive(swarm) - wanted).pow(2).mean()
+    gap.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    return spent
 
 
-def plain(task, loader, optimizer, meter):
-    for batch in loader:
-        started = time.perf_counter()
-        given = task(batch.cuda())
-        meter.update(time.perf_counter() - started)  # expect: PLM083
-        given["loss"].backward()
-        optimizer.step()
-        optimizer.zero_grad()
+def season(elder, hive, loader, optimizer):
+    elder.eval()
+    hive.train()
+    spent = 0.0
+    for swarm in loader:
+        spent = visit(swarm, elder, hive, optimizer, spent)
+    return spent
+
+
+# One of the calls hands it something else, which may be done at once.
+def ask(swarm, sage, hive, optimizer, spent):
+    swarm = swarm.cuda()
+    begun = time.time()
+    wanted = sage(swarm)
+    spent += time.time() - begun
+    gap = (hive(swarm) - wanted).pow(2).mean()
+    gap.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    return spent
+
+
+def spring(sage, hive, loader, optimizer):
+    sage.eval()
+    hive.train()
+    spent = 0.0
+    for swarm in loader:
+        spent = ask(swarm, sage, hive, optimizer, spent)
+    for swarm in loader:
+        spent = ask(swarm, len, hive, optimizer, spent)
+    return spent
