@@ -40,13 +40,33 @@ export function networksOptimised(
 ): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>();
   for (const made of file.all("Call")) {
-    if (!/^(?:Assign|Dict)$/.test(made.parent?.kind ?? "")) continue;
-    if (!makesOptimizer(made, file) || !contains(within, made)) continue;
+    if (!/^(?:Assign|Dict|Return)$/.test(made.parent?.kind ?? "") || !makesOptimizer(made, file)) continue;
     const networks = networksOf(made, file);
-    for (const name of namesOf(made, networks, file))
-      found.set(name.optimizer, new Set([...(found.get(name.optimizer) ?? []), ...name.networks]));
+    // `optimizer = make_optimizer(net)`, of a function that returns one.
+    const sites = made.parent?.kind === "Return" ? sitesOf(made, networks, file) : [{ site: made, networks }];
+    for (const one of sites)
+      for (const name of contains(within, one.site) ? namesOf(one.site, one.networks, file) : [])
+        found.set(name.optimizer, new Set([...(found.get(name.optimizer) ?? []), ...name.networks]));
   }
   return found;
+}
+
+/** The calls of the function that returns an optimizer, and what they give for the networks whose parameters it has. */
+function sitesOf(
+  made: Call,
+  networks: readonly Expr[],
+  file: PythonFile,
+): readonly { readonly site: Call; readonly networks: readonly Expr[] }[] {
+  const fn = functionOf(made);
+  if (fn?.kind !== "FunctionDef" || networks.length === 0) return [];
+  return callsOf(fn, file).flatMap((site) => {
+    const given = networks.flatMap((network) => {
+      const param = network.kind === "Name" ? file.scopes.reaching(network)[0]?.node : undefined;
+      const arg = site.args.find((one) => paramGiven(site, one, file) === param);
+      return arg && param ? [arg.value] : [];
+    });
+    return given.length === networks.length ? [{ site, networks: given }] : [];
+  });
 }
 
 /** What an optimizer that is made here is called, and the networks it has. */

@@ -17,6 +17,7 @@ import type { Facts } from "./facts.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
 import { unpackedFrom } from "./inputs.ts";
 import { isListedLayer } from "./own-layers.ts";
+import { moved } from "./naming.ts";
 import { returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 import { SIZES, last, transformsTensors } from "./torch-names.ts";
@@ -296,6 +297,7 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
           (name.startsWith("torch.") ||
             transformsTensors(name) ||
             (!COUNTS.test(last(name)) && isOfTree(expr, name, facts)) ||
+            handsOn(name, facts) ||
             // `get_graph_feature(x)` of this file, by what it returns.
             (isGetter(name) &&
               (facts.file
@@ -435,6 +437,15 @@ function isKey(key: Expr | null | undefined, { value }: Str): boolean {
 function isGetter(name: string): boolean {
   const word = last(name);
   return word.startsWith("get_") && !COUNTS.test(word.slice(4));
+}
+
+/** `def sent(batch): return batch[0].cuda()`, of this file: whatever it is called, it hands on what it is given. */
+function handsOn(name: string, { file }: Facts): boolean {
+  const [one, ...more] = file.once(returnsByName).get(name) ?? [];
+  if (!one || more.length > 0) return false;
+  let at = moved(one);
+  while (at.kind === "Subscript") at = moved(at.value);
+  return at.kind === "Name" && at !== one && file.scopes.reaching(at).every(({ how }) => how === "param");
 }
 
 /** The call of a getter of this tree that an argument comes from. */

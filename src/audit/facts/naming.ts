@@ -6,6 +6,7 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, ClassDef, Expr, Node } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
 import { handedIn } from "./handed-in.ts";
+import { returnsByName } from "./returns.ts";
 import { last } from "./torch-names.ts";
 
 /** Only networks have these and can be called as well. */
@@ -114,7 +115,7 @@ export class Networks {
     for (const statement of file.callsNamed("eval", "requires_grad_").length > 0 ? file.all("Assign") : [])
       for (const target of statement.targets) {
         // `teacher = load().to(device).eval()`
-        const chain = statement.value.kind === "Call" ? calledOn(statement.value) : [];
+        const chain = statement.value.kind === "Call" ? calledOn(madeAs(statement.value, file)) : [];
         const key = chain.includes("eval") || chain.includes("requires_grad_") ? this.key(target) : null;
         if (key === null) continue;
         if (chain.includes("requires_grad_")) this.#frozen.add(key);
@@ -371,6 +372,13 @@ export function moved(expr: Expr): Expr {
   )
     at = at.func.value;
   return at;
+}
+
+/** `load().eval()` of `teacher = make_teacher()`, where a function of this file returns that and nothing else. */
+function madeAs(call: Call, file: PythonFile): Call {
+  const name = call.func.kind === "Name" ? file.dotted(call.func) : null;
+  const [one, ...more] = (name === null ? undefined : file.once(returnsByName).get(name)) ?? [];
+  return one?.kind === "Call" && more.length === 0 ? one : call;
 }
 
 /** The methods of a chain of calls: `load().to(device).eval()` gives to and eval. */

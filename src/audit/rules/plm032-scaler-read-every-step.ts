@@ -8,6 +8,8 @@ import { given, hidesArguments } from "../facts/arguments.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
+import { returnsByName } from "../facts/returns.ts";
+import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -226,5 +228,11 @@ function isHandedScaler(param: Definition, facts: Facts): boolean {
 }
 
 function isMadeScaler({ value }: Definition, { file }: Facts): boolean {
-  return value?.kind === "Call" && (file.dotted(value.func) ?? "").endsWith("GradScaler");
+  if (value?.kind !== "Call") return false;
+  const isIt = (made: Expr): boolean =>
+    made.kind === "Call" && (file.dotted(made.func) ?? "").endsWith("GradScaler");
+  // `scaler = make_scaler()`, of a function of this file.
+  const target = callTarget(value, file);
+  const returned = (target === null ? undefined : file.once(returnsByName).get(target)) ?? [];
+  return isIt(value) || (returned.length > 0 && returned.every(isIt));
 }

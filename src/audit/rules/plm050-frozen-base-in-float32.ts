@@ -1,6 +1,7 @@
 import { argument, isNone, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, classOf, contains } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, If, Name, Node, Stmt } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
@@ -28,14 +29,21 @@ function isSaid(value: Expr | null): boolean {
 function isLeftOut(key: string, value: Expr, file: PythonFile, project: ProjectFacts): boolean {
   if (key.startsWith("load_in_")) return isOffByDefault(value, file, project);
   const made =
-    value.kind === "IfExp"
-      ? [value.body, value.orelse]
-      : value.kind === "Name"
-        ? file.scopes.reaching(value).map((one) => (one.how === "assign" ? one.value : null))
-        : [];
+    value.kind === "IfExp" ? [value.body, value.orelse] : value.kind === "Name" ? valuesOf(value, file) : [];
   return (
     made.some(isNone) &&
     made.every((one) => one !== null && (isNone(one) || optionBehind(one, file, project) !== null))
+  );
+}
+
+/** What a name may be; of a parameter, what the calls in this file give for it. Null among them is what nobody knows. */
+function valuesOf(name: Name, file: PythonFile): readonly (Expr | null)[] {
+  const ofDefinition = (one: Definition): Expr | null => (one.how === "assign" ? one.value : null);
+  const definitions = file.scopes.reaching(name);
+  const [one, ...more] = definitions;
+  if (one?.how !== "param" || more.length > 0) return definitions.map(ofDefinition);
+  return handedIn(one, file, true).flatMap((given) =>
+    given.kind === "Name" ? file.scopes.reaching(given).map(ofDefinition) : [given],
   );
 }
 
