@@ -42,6 +42,7 @@ function isMadeThere(call: Call, facts: Facts, depth: number): boolean {
   // `Variable(x.cuda())`: the same tensor.
   if (file.dotted(call.func) === "torch.autograd.Variable")
     return first !== undefined && isOnDevice(first.value, facts, depth + 1);
+  if (facts.callee(call)?.makes === "sent") return true;
   const target = callTarget(call, file);
   const back = target === null ? undefined : file.once(returnsByName).get(target);
   return back !== undefined && back.every((one) => isOnDevice(one, facts, depth + 1));

@@ -74,6 +74,7 @@ const COLD: FunctionFacts = {
   queues: false,
   forwards: false,
   meets: false,
+  makes: null,
   holds: null,
   onlyRead: false,
 };
@@ -301,7 +302,9 @@ export class Facts {
   }
 
   /** Calls that may go to a function of the tree of which this is known; whether one does, `callee` says. */
-  callsTo(fact: "loose" | "keeps" | "copies" | "uncleared" | "loads" | "wide" | "meets"): readonly Call[] {
+  callsTo(
+    fact: "loose" | "keeps" | "copies" | "uncleared" | "loads" | "wide" | "meets" | "makes",
+  ): readonly Call[] {
     let calls = this.#callsTo.get(fact);
     if (!calls) {
       const words = wordsOf(this.project)[fact];

@@ -15,6 +15,7 @@ const TOLD = [
   "loads",
   "wide",
   "meets",
+  "makes",
 ] as const;
 
 type Words = Readonly<Record<(typeof TOLD)[number], ReadonlySet<string>>>;
@@ -46,6 +47,7 @@ export function wordsOf(project: ProjectFacts): Words {
       add("loads", facts.loads, name);
       add("wide", facts.wide, name);
       add("meets", facts.meets, name);
+      add("makes", facts.makes, name);
     }
     words.set(project, (found = sets));
   }

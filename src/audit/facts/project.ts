@@ -30,6 +30,7 @@ import { joinedOptions } from "./options.ts";
 import type { Options } from "./options.ts";
 import { passedParameters } from "./parameters.ts";
 import { Programs, joinedModules } from "./programs.ts";
+import type { HandedOut } from "./hands-out.ts";
 import type { Table } from "./tables.ts";
 import { teachersHanded } from "./teachers.ts";
 import { trainedElsewhere } from "./trained-elsewhere.ts";
@@ -97,6 +98,8 @@ export interface FunctionFacts {
   readonly forwards: boolean;
   /** It has all ranks wait for each other, and does nothing else. */
   readonly meets: boolean;
+  /** What it makes anew for whoever calls it. */
+  readonly makes: HandedOut | null;
   /** Parameters by which it is handed errors, and that it keeps. */
   readonly holds: readonly string[] | null;
 }
@@ -284,6 +287,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.evaluates &&
       !summary.meets &&
       !summary.forwards &&
+      !summary.makes &&
       !summary.holds &&
       !summary.unguarded &&
       !onlyRead &&
@@ -331,6 +335,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         queues: loose.has(fn) && summary.queues === true,
         forwards: summary.forwards ?? false,
         meets: summary.meets ?? false,
+        makes: summary.makes ?? null,
         holds: summary.holds ?? null,
         onlyRead,
       };

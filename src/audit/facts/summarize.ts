@@ -47,6 +47,8 @@ import { isBehindOwnOption, turnsCheckpointingOn } from "./behind-options.ts";
 import { callTarget, drawsFromHanded, functionName, isMain, otherTargets } from "./summary.ts";
 import { reducers, runners } from "./returns.ts";
 import { isCapital } from "./torch-names.ts";
+import { handsOut } from "./hands-out.ts";
+import type { HandedOut } from "./hands-out.ts";
 import { tablesMade } from "./tables.ts";
 import type { Table } from "./tables.ts";
 import { leavesGradients } from "./uncleared.ts";
@@ -147,6 +149,7 @@ class Summarizer {
   readonly #grown: ReadonlyMap<FunctionDef, readonly string[]>;
   readonly #hooks: ReadonlySet<FunctionDef>;
   readonly #meeting: ReadonlySet<FunctionDef>;
+  readonly #handsOut: ReadonlyMap<FunctionDef, HandedOut>;
   readonly #passed: (call: Call) => Passed | null;
 
   constructor(file: PythonFile) {
@@ -186,6 +189,7 @@ class Summarizer {
     this.#grown = grownParameters(file, this.#backwards);
     this.#hooks = stepHooks(file);
     this.#meeting = file.once(meetingPoints);
+    this.#handsOut = file.once(handsOut);
   }
 
   summary(unjudged: boolean): FileSummary {
@@ -570,6 +574,8 @@ class Summarizer {
       if (forwards) found.forwards = true;
     }
     if (this.#meeting.has(fn)) found.meets = true;
+    const makes = this.#handsOut.get(fn);
+    if (makes) found.makes = makes;
     const holds = heldErrors(fn);
     if (holds) found.holds = holds;
   }

@@ -17,6 +17,7 @@ import { isForLearned } from "./names.ts";
 import type { Default } from "./options.ts";
 import type { Passed } from "./parameters.ts";
 import { isCapital } from "./torch-names.ts";
+import type { HandedOut } from "./hands-out.ts";
 import type { Table } from "./tables.ts";
 import type { Trained } from "./trained-elsewhere.ts";
 
@@ -158,6 +159,8 @@ export interface FunctionSummary {
   readonly forwards?: true | undefined;
   /** It has all ranks wait for each other, and does nothing else. */
   readonly meets?: true | undefined;
+  /** What it makes anew for whoever calls it. */
+  readonly makes?: HandedOut | undefined;
   /** Parameters by which it is handed errors, and that it keeps. */
   readonly holds?: readonly string[] | undefined;
 }

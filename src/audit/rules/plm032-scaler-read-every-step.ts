@@ -227,12 +227,15 @@ function isHandedScaler(param: Definition, facts: Facts): boolean {
   });
 }
 
-function isMadeScaler({ value }: Definition, { file }: Facts): boolean {
+function isMadeScaler({ value }: Definition, facts: Facts): boolean {
   if (value?.kind !== "Call") return false;
+  const { file } = facts;
   const isIt = (made: Expr): boolean =>
     made.kind === "Call" && (file.dotted(made.func) ?? "").endsWith("GradScaler");
   // `scaler = make_scaler()`, of a function of this file.
   const target = callTarget(value, file);
   const returned = (target === null ? undefined : file.once(returnsByName).get(target)) ?? [];
-  return isIt(value) || (returned.length > 0 && returned.every(isIt));
+  return (
+    isIt(value) || (returned.length > 0 && returned.every(isIt)) || facts.callee(value)?.makes === "scaler"
+  );
 }

@@ -5,6 +5,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { addKeyword, indentAt } from "../edits.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isTorchScaler } from "../facts/hands-out.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -16,6 +17,9 @@ const DEEPEST = 8;
 
 const UNDER =
   "Backward runs under autocast: it already uses each forward operation's type, and autocast may now cast what it should not; leave the block first";
+
+const FOR_NOTHING =
+  "bfloat16 has float32's range: scaling gains nothing, and each step waits to learn whether the gradients are finite";
 
 export const rule: Rule = {
   meta: {
@@ -94,10 +98,7 @@ export const rule: Rule = {
         !(own.length > 0 && own.every((cast) => saysBfloat16(cast, file)))
       )
         continue;
-      if (
-        !/^torch\.(?:(?:cuda\.|cpu\.)?amp\.(?:grad_scaler\.)?)?GradScaler$/.test(file.dotted(call.func) ?? "")
-      )
-        continue;
+      if (!isTorchScaler(call, file)) continue;
       const enabled = keyword(call, "enabled");
       const known = !enabled || isTrue(said(enabled.value, file));
       if (
@@ -111,8 +112,7 @@ export const rule: Rule = {
       yield {
         at: call.func,
         ...(known && !assumed ? {} : { severity: "note" as const }),
-        message:
-          "bfloat16 has float32's range: scaling gains nothing, and each step waits to learn whether the gradients are finite",
+        message: FOR_NOTHING,
         fix: {
           grade: "unsafe",
           title: "Switch it off",
@@ -122,6 +122,14 @@ export const rule: Rule = {
         },
       };
     }
+    // `scaler = make_scaler()`, of another file that returns one which is on.
+    for (const call of all ? facts.callsTo("makes") : [])
+      if (
+        facts.callee(call)?.makes === "scaler" &&
+        !file.functionNamed(callTarget(call, file)) &&
+        !isChosenByType(call, file)
+      )
+        yield { at: call, severity: "note", message: FOR_NOTHING };
     // The other half of it, for whoever changed the type and does not see the scaler from there.
     const type = scaled ? casts.map((cast) => argument(cast, "dtype", 1)).find((one) => one !== null) : null;
     if (type && Math.abs(file.lines.line(type.start) - file.lines.line(scaled!.start)) > SCREEN)

@@ -38,12 +38,17 @@ export const rule: Rule = {
         : [];
     });
     const words = [...[...makers].map(last), ...partials];
-    for (const call of file.callsNamed("compile", ...words)) {
+    // By a function of another file that returns what it compiles.
+    const elsewhere = new Set(
+      facts.callsTo("makes").filter((call) => facts.callee(call)?.makes === "compiled"),
+    );
+    for (const call of new Set([...file.callsNamed("compile", ...words), ...elsewhere])) {
       const method =
         call.func.kind === "Attribute" && call.func.attr === "compile" && isNetwork(call.func.value, facts);
       const name = file.dotted(call.func);
       const partial = call.func.kind === "Name" && partials.includes(call.func.id);
-      if (!method && !partial && name !== "torch.compile" && !(name !== null && makers.has(name))) continue;
+      const made = elsewhere.has(call) || (name !== null && makers.has(name));
+      if (!method && !partial && name !== "torch.compile" && !made) continue;
       // A decorator runs where its function is defined, not in it.
       const runs = call.parent?.kind === "FunctionDef" ? call.parent : call;
       if (facts.everyStep(runs) || facts.everyEpoch(runs)) {

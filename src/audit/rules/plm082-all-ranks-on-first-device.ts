@@ -187,9 +187,15 @@ const SETS_UP = /init|setup|distrib/i;
 /** `WEIGHTS = torch.ones(10).cuda()` outside of any function of a file that works with its ranks: none has chosen yet. */
 function* atImport(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  const moved = openedAtImport(file);
+  const moved = new Set([
+    ...openedAtImport(file),
+    // `WEIGHTS = make_weights()`, of a function that returns such a tensor.
+    ...facts
+      .callsTo("makes")
+      .filter((call) => functionOf(call) === null && facts.callee(call)?.makes === "sent"),
+  ]);
   if (
-    moved.length === 0 ||
+    moved.size === 0 ||
     file.callsNamed("set_device", "set_device_index").some((call) => functionOf(call) === null) ||
     !isRanked(facts)
   )
@@ -461,6 +467,8 @@ function firstDevice(call: Call, facts: Facts): Expr | null {
       return isFirst(expr.body);
     return expr?.kind === "Str" && (expr.value === "cuda" || expr.value === "cuda:0");
   };
+  // `ZERO = make_zero()` at import, of a function that returns what it sends.
+  if (functionOf(call) === null && facts.callee(call)?.makes === "sent") return call.func;
   const name = facts.file.dotted(call.func);
   const first = call.args[0]?.value ?? null;
   // At import it opens the first device in every process, and what is made before a rank chooses stays there.
