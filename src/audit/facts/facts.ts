@@ -75,6 +75,7 @@ const COLD: FunctionFacts = {
   forwards: false,
   meets: false,
   makes: null,
+  clips: false,
   holds: null,
   onlyRead: false,
 };
@@ -303,7 +304,7 @@ export class Facts {
 
   /** Calls that may go to a function of the tree of which this is known; whether one does, `callee` says. */
   callsTo(
-    fact: "loose" | "keeps" | "copies" | "uncleared" | "loads" | "wide" | "meets" | "makes",
+    fact: "loose" | "keeps" | "copies" | "uncleared" | "loads" | "wide" | "meets" | "makes" | "clips",
   ): readonly Call[] {
     let calls = this.#callsTo.get(fact);
     if (!calls) {

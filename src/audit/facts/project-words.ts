@@ -16,6 +16,7 @@ const TOLD = [
   "wide",
   "meets",
   "makes",
+  "clips",
 ] as const;
 
 type Words = Readonly<Record<(typeof TOLD)[number], ReadonlySet<string>>>;
@@ -48,6 +49,7 @@ export function wordsOf(project: ProjectFacts): Words {
       add("wide", facts.wide, name);
       add("meets", facts.meets, name);
       add("makes", facts.makes, name);
+      add("clips", facts.clips, name);
     }
     words.set(project, (found = sets));
   }

@@ -100,6 +100,8 @@ export interface FunctionFacts {
   readonly meets: boolean;
   /** What it makes anew for whoever calls it. */
   readonly makes: HandedOut | null;
+  /** It clips gradients, and leaves the step to who calls it. */
+  readonly clips: boolean;
   /** Parameters by which it is handed errors, and that it keeps. */
   readonly holds: readonly string[] | null;
 }
@@ -288,6 +290,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.meets &&
       !summary.forwards &&
       !summary.makes &&
+      !summary.clips &&
       !summary.holds &&
       !summary.unguarded &&
       !onlyRead &&
@@ -336,6 +339,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         forwards: summary.forwards ?? false,
         meets: summary.meets ?? false,
         makes: summary.makes ?? null,
+        clips: summary.clips ?? false,
         holds: summary.holds ?? null,
         onlyRead,
       };

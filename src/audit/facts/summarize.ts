@@ -47,6 +47,7 @@ import { isBehindOwnOption, turnsCheckpointingOn } from "./behind-options.ts";
 import { callTarget, drawsFromHanded, functionName, isMain, otherTargets } from "./summary.ts";
 import { reducers, runners } from "./returns.ts";
 import { isCapital } from "./torch-names.ts";
+import { clippers } from "./clippers.ts";
 import { handsOut } from "./hands-out.ts";
 import type { HandedOut } from "./hands-out.ts";
 import { tablesMade } from "./tables.ts";
@@ -150,6 +151,7 @@ class Summarizer {
   readonly #hooks: ReadonlySet<FunctionDef>;
   readonly #meeting: ReadonlySet<FunctionDef>;
   readonly #handsOut: ReadonlyMap<FunctionDef, HandedOut>;
+  readonly #clippers: ReadonlySet<FunctionDef>;
   readonly #passed: (call: Call) => Passed | null;
 
   constructor(file: PythonFile) {
@@ -190,6 +192,7 @@ class Summarizer {
     this.#hooks = stepHooks(file);
     this.#meeting = file.once(meetingPoints);
     this.#handsOut = file.once(handsOut);
+    this.#clippers = file.once(clippers);
   }
 
   summary(unjudged: boolean): FileSummary {
@@ -576,6 +579,7 @@ class Summarizer {
     if (this.#meeting.has(fn)) found.meets = true;
     const makes = this.#handsOut.get(fn);
     if (makes) found.makes = makes;
+    if (this.#clippers.has(fn)) found.clips = true;
     const holds = heldErrors(fn);
     if (holds) found.holds = holds;
   }

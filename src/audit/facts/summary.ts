@@ -161,6 +161,8 @@ export interface FunctionSummary {
   readonly meets?: true | undefined;
   /** What it makes anew for whoever calls it. */
   readonly makes?: HandedOut | undefined;
+  /** It clips gradients, and leaves the step to who calls it. */
+  readonly clips?: true | undefined;
   /** Parameters by which it is handed errors, and that it keeps. */
   readonly holds?: readonly string[] | undefined;
 }

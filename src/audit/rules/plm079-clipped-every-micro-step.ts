@@ -103,9 +103,17 @@ function* byHelpers(facts: Facts): Generator<Finding> {
     )
       helpers.add(fn);
   }
-  if (helpers.size === 0) return;
-  for (const call of file.callsNamed(...[...helpers].map(({ name }) => name))) {
-    if (![...helpers].some((fn) => callTarget(call, file) === file.qualified(fn))) continue;
+  // Those of other files clip by what is known of them.
+  const elsewhere = facts
+    .callsTo("clips")
+    .filter((call) => !file.functionNamed(callTarget(call, file)) && facts.callee(call)?.clips === true);
+  const here =
+    helpers.size === 0
+      ? []
+      : file
+          .callsNamed(...[...helpers].map(({ name }) => name))
+          .filter((call) => [...helpers].some((fn) => callTarget(call, file) === file.qualified(fn)));
+  for (const call of [...here, ...elsewhere]) {
     const inner = loopsAround(call)[0] ?? functionOf(call);
     if (inner && isMicroStep(call, inner, facts))
       yield {
