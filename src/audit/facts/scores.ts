@@ -22,6 +22,7 @@ export function isLarge(expr: Expr, facts: Facts): boolean {
     isLogits(expr, facts)
   );
 }
+import { isHandedBackForNothing } from "./turned-functions.ts";
 
 /** `q @ k.transpose(-2, -1)` of an attention that is written out: of length × length, each of the two. */
 function isScores(expr: Expr, facts: Facts): boolean {
@@ -200,7 +201,8 @@ function isHeld(name: Name, facts: Facts): boolean {
     .uses(one.made)
     .filter((use) => !isChangedOrDropped(use) && !isOfKind(use) && maskedBy(use) === null)
     // `if t > 0: logits = logits / t`: what is below reads the scaled ones where there are some.
-    .filter((use) => use === name || !target || !isOneOf(target, use, facts));
+    .filter((use) => use === name || !target || !isOneOf(target, use, facts))
+    .filter((use) => !isHandedBackForNothing(use, facts.file));
   // Scores that are handed out as well may be the scaled ones.
   const inside = isLogits(value, facts) ? reads.filter((use) => statementOf(use)?.kind !== "Return") : reads;
   return inside.length === 1;

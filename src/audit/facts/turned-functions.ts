@@ -1,10 +1,10 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, namesIn } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, Name } from "../../python/tree.ts";
+import { contains, functionOf, namesIn } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef, Name, Param } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 import { frequency } from "./guards.ts";
-import { callsOf } from "./returns.ts";
+import { callsOf, paramGiven } from "./returns.ts";
 import { loopsAround } from "./training.ts";
 import type { Loop } from "./training.ts";
 
@@ -65,4 +65,31 @@ export function isOnlyRunIn(fn: FunctionDef, { id }: Name, facts: Facts): boolea
       return at.parent?.kind === "Call" && at.parent.func === at && facts.gradMode(use) === "off";
     })
   );
+}
+
+/**
+ * Handed back to the loop for nothing: there it is dropped, or given to the next turn, which binds the name anew before anyone
+ * reads it.
+ */
+export function isHandedBackForNothing(use: Name, file: PythonFile): boolean {
+  const fn = functionOf(use);
+  const tuple = use.parent?.kind === "Tuple" && use.parent.parent?.kind === "Return" ? use.parent : null;
+  const turned = tuple && fn?.kind === "FunctionDef" ? turnedBy(fn, file) : null;
+  const [targets] = turned?.call.parent?.kind === "Assign" ? turned.call.parent.targets : [];
+  const target = targets?.kind === "Tuple" ? targets.items[tuple!.items.indexOf(use)] : undefined;
+  const made = target ? file.scopes.definitionAt(target) : null;
+  if (!turned || !made) return false;
+  const isUnread = (param: Param | null): boolean => {
+    const given = param && file.scopes.definitionAt(param);
+    return given !== null && file.scopes.uses(given).length === 0;
+  };
+  return file.scopes.uses(made).every(({ parent }) => {
+    const held = parent?.kind === "Tuple" ? parent.parent : parent;
+    if (held?.kind === "Delete") return true;
+    return (
+      parent?.kind === "Arg" &&
+      parent.parent === turned.call &&
+      isUnread(paramGiven(turned.call, parent, file))
+    );
+  });
 }
