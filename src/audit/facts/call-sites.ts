@@ -79,7 +79,7 @@ export function isSame(a: CallSite, b: CallSite): boolean {
  * to may be run with recording by who is handed it. Elsewhere nobody asks.
  */
 export function lentBy({ args }: Call, file: PythonFile): string {
-  if (!file.says(UNRECORDED)) return "";
+  if (!file.once(runsUnrecorded)) return "";
   const classes = new Set<string>();
   for (const { value } of args) {
     const type = value.kind === "Name" ? instanceType(value, file) : null;
@@ -88,7 +88,7 @@ export function lentBy({ args }: Call, file: PythonFile): string {
   return [...classes].join();
 }
 
-const UNRECORDED = /no_grad|inference_mode|set_grad_enabled/;
+const runsUnrecorded = (file: PythonFile): boolean => file.says(/no_grad|inference_mode|set_grad_enabled/);
 
 /** The function that `checkpoint(self._forward, x)` runs, of torch's or of a project's own. */
 export function checkpointed(call: Call, file: PythonFile): string | null {

@@ -1,7 +1,7 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf, lastWord } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { methodsOf } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { ENDLESS, goneThrough, isDataLoader, namesNoDevice, pinsBatches } from "./loaders.ts";
@@ -28,11 +28,12 @@ export function pinnedMakers(file: PythonFile): ReadonlySet<FunctionDef> {
 
 /** `super().__init__(data, pin_memory=True)`, in the constructor of a class that is made from torch's loader and sends nothing itself. */
 function ownLoaders(file: PythonFile): readonly FunctionDef[] {
+  if (!file.all("ClassDef").some((cls) => isMadeFromLoader(cls, file))) return [];
   return file.callsNamed("__init__").flatMap((call) => {
     const fn = functionOf(call);
     const cls = fn?.kind === "FunctionDef" && fn.name === "__init__" ? fn.parent : null;
     return cls?.kind === "ClassDef" &&
-      cls.args.some(({ value }) => isDataLoader(file.dotted(value))) &&
+      isMadeFromLoader(cls, file) &&
       pinsBatches(call, file) &&
       // What it hands out by itself may be something else.
       !methodsOf(cls).some(({ name }) => /^__(?:iter|next)__$/.test(name)) &&
@@ -41,6 +42,9 @@ function ownLoaders(file: PythonFile): readonly FunctionDef[] {
       : [];
   });
 }
+
+const isMadeFromLoader = ({ args }: ClassDef, file: PythonFile): boolean =>
+  args.some(({ value }) => lastWord(value).endsWith("Loader") && isDataLoader(file.dotted(value)));
 
 /** Whether a call makes a loader of pinned batches, by a function of the tree or by a class of it that is one. */
 export function makesPinned(call: Call, facts: Facts): boolean {
