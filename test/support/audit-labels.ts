@@ -116,6 +116,7 @@ const FILES = [
   "labels-104.jsonl",
   "labels-105.jsonl",
   "labels-106.jsonl",
+  "labels-107.jsonl",
 ];
 
 const path = (name: string): string => join(import.meta.dirname, "../fixtures/audit", name);

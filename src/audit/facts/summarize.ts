@@ -370,7 +370,7 @@ class Summarizer {
     const target = isUnknown ? name : (this.#byName.get(name)?.at ?? name);
     const other = target === name && direct && call.kind === "Call" && !isUnknown ? call : null;
     if (other) this.#give(name, other);
-    const lent = other && this.#gives ? lentBy(other, this.#file) : "";
+    const lent = other ? lentBy(other, this.#file) : "";
     // In files that train it may be a method of the tree's own networks, or of its buffer.
     const maybe = this.#trains && isUnknown;
     const draws = maybe && call.kind === "Call" && drawsFromHanded(call.func, this.#file);
