@@ -4,7 +4,7 @@ import { Lines } from "../python/source.ts";
 import type { NotebookCell } from "../python/notebook.ts";
 import type { Node } from "../python/tree.ts";
 import type { ConfigFile } from "./config.ts";
-import type { Facts } from "./facts/facts.ts";
+import { Facts } from "./facts/facts.ts";
 import { whyOnHost, whyUntold } from "./facts/on-host.ts";
 import { whyNot } from "./facts/shipped.ts";
 import type { Place, ReportedFinding } from "./report.ts";
@@ -56,25 +56,47 @@ export function checkPython(
   const { file } = facts;
   const suppressions = new Suppressions(file.tree.comments, file);
   const report = new Reporter(file.path, file, settings, cells);
-  for (const { code, meta, hotOnly, inTraining, check } of selectedRules(settings)) {
-    if (!check || isIgnoredIn(file.path, code, settings)) continue;
-    if ((hotOnly && !facts.anyHot) || (inTraining && !facts.anyTraining)) continue;
-    for (const finding of check(facts)) {
-      const fix = finding.fix?.imports
-        ? { ...finding.fix, edits: [...finding.fix.edits, ...importEdits(file, finding.fix.imports)] }
-        : finding.fix;
-      const lines = [
-        file.lines.line(finding.at.start),
-        file.lines.line(Math.max(finding.at.start, finding.at.end - 1)),
-      ];
-      if (!suppressions.silences(code, lines))
-        report.add(meta, asEarned(meta, asItRuns(meta, finding, facts), facts, settings), fix);
+  const judge = (asked: Facts, told: ReadonlySet<string>): void => {
+    for (const { code, meta, hotOnly, inTraining, check } of selectedRules(settings)) {
+      if (!check || isIgnoredIn(file.path, code, settings)) continue;
+      if ((hotOnly && !asked.anyHot) || (inTraining && !asked.anyTraining)) continue;
+      for (const found of check(asked)) {
+        const lines = [
+          file.lines.line(found.at.start),
+          file.lines.line(Math.max(found.at.start, found.at.end - 1)),
+        ];
+        if (suppressions.silences(code, lines) || lines.some((line) => told.has(`${code} ${line}`))) continue;
+        const finding = asked.guesses
+          ? asLikely(found)
+          : asEarned(meta, asItRuns(meta, found, asked), asked, settings);
+        const fix = finding.fix?.imports
+          ? { ...finding.fix, edits: [...finding.fix.edits, ...importEdits(file, finding.fix.imports)] }
+          : finding.fix;
+        report.add(meta, finding, fix, asked.guesses);
+      }
     }
-  }
+  };
+  judge(facts, new Set());
+  if (settings.likely && isWorthGuessing(facts)) judge(new Facts(file, facts.project, true), report.told());
   if (isSelected(UNUSED_NOQA.code, settings) && !isIgnoredIn(file.path, UNUSED_NOQA.code, settings))
     for (const { code, at } of suppressions.unused((one) => ran(one, file.path, settings)))
       report.add(UNUSED_NOQA, { at, message: `\`noqa: ${code}\` silences nothing here` }, undefined);
   return report.sorted();
+}
+
+/** What rests on a guess is worth a look; nobody's code is changed for it. */
+const asLikely = ({ at, message }: Finding): Finding => ({
+  at,
+  severity: "note",
+  message: `${message} (likely)`,
+});
+
+/** A tree of more files than this is a library: guesses about its layers and helpers are of use to nobody, and it takes long. */
+const LIBRARY = 600;
+
+/** Whether a file trains, or is part of a program that is small enough to do nothing else. */
+function isWorthGuessing({ stepLoops, project }: Facts): boolean {
+  return stepLoops.size > 0 || project.files <= LIBRARY;
 }
 
 function ran(wanted: string, path: string, settings: Settings): boolean {
@@ -134,7 +156,7 @@ class Reporter {
   readonly #source: Source;
   readonly #settings: Settings;
   readonly #cells: readonly NotebookCell[] | null;
-  readonly #found: { readonly start: number; readonly finding: ReportedFinding }[] = [];
+  readonly #found: { readonly start: number; readonly end: number; readonly finding: ReportedFinding }[] = [];
   readonly #seen = new Map<string, number>();
 
   constructor(path: string, source: Source, settings: Settings, cells: readonly NotebookCell[] | null) {
@@ -144,12 +166,13 @@ class Reporter {
     this.#cells = cells;
   }
 
-  add(meta: RuleMeta, finding: Finding, fix: Fix | undefined): void {
+  add(meta: RuleMeta, finding: Finding, fix: Fix | undefined, likely = false): void {
     const { start, end } = finding.at;
     const cell = this.#cells?.find((one) => one.start <= start && start <= one.end);
     const place = this.#place(start, end, cell);
     this.#found.push({
       start,
+      end,
       finding: {
         rule: meta.code,
         name: meta.name,
@@ -158,6 +181,7 @@ class Reporter {
         ...place,
         ...(cell ? { cell: cell.number } : {}),
         message: finding.message,
+        likely,
         fix: fix
           ? {
               grade: fix.grade,
@@ -174,6 +198,15 @@ class Reporter {
         frame: this.#frame(start, end, cell),
       },
     });
+  }
+
+  /** `PLM025 17` for every line of the text that a rule has said something of. */
+  told(): ReadonlySet<string> {
+    const told = new Set<string>();
+    for (const { start, end, finding } of this.#found)
+      for (let line = this.#source.lines.line(start); line <= this.#source.lines.line(end); line++)
+        told.add(`${finding.rule} ${line}`);
+    return told;
   }
 
   sorted(): ReportedFinding[] {

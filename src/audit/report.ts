@@ -27,6 +27,8 @@ export interface ReportedFinding extends Place {
   readonly severity: Severity;
   readonly path: string;
   readonly message: string;
+  /** Whether it rests on a guess; the message says so, too. */
+  readonly likely: boolean;
   readonly fix: ReportedFix | null;
   /** Notebooks only: the cell, from 1, counting all cells; lines then count from the cell's first. */
   readonly cell?: number;

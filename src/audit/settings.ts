@@ -14,6 +14,8 @@ export interface Settings {
   readonly generated: boolean;
   /** Leave errors and warnings what they are where their rule has often been wrong. */
   readonly unproven: boolean;
+  /** Tell also what is only likely, in notes. */
+  readonly likely: boolean;
 }
 
 export const DEFAULTS: Settings = {
@@ -24,6 +26,7 @@ export const DEFAULTS: Settings = {
   exclude: [],
   generated: false,
   unproven: false,
+  likely: true,
 };
 
 /** Reads the `[tool.plimsoll]` table; unknown keys and wrong types are the user's mistakes. */
@@ -37,13 +40,14 @@ export function settingsFrom(table: Readonly<Record<string, unknown>>, where: st
       : wrong(key, "a list of strings");
   const flag = (key: string, value: unknown): boolean =>
     typeof value === "boolean" ? value : wrong(key, "true or false");
-  let { select, ignore, perFileIgnores, severity, exclude, generated, unproven } = DEFAULTS;
+  let { select, ignore, perFileIgnores, severity, exclude, generated, unproven, likely } = DEFAULTS;
   for (const [key, value] of Object.entries(table)) {
     if (key === "select") select = strings(key, value);
     else if (key === "ignore") ignore = strings(key, value);
     else if (key === "exclude") exclude = strings(key, value);
     else if (key === "generated") generated = flag(key, value);
     else if (key === "unproven") unproven = flag(key, value);
+    else if (key === "likely") likely = flag(key, value);
     else if (key === "per-file-ignores" && isTable(value))
       perFileIgnores = Object.fromEntries(
         Object.entries(value).map(([glob, codes]) => [glob, strings(`${key}."${glob}"`, codes)]),
@@ -60,10 +64,10 @@ export function settingsFrom(table: Readonly<Record<string, unknown>>, where: st
     else
       throw new UserError(
         `${where}: unknown setting "${key}" in [tool.plimsoll]`,
-        "known: select, ignore, exclude, generated, unproven, per-file-ignores, severity",
+        "known: select, ignore, exclude, generated, unproven, likely, per-file-ignores, severity",
       );
   }
-  return { select, ignore, perFileIgnores, severity, exclude, generated, unproven };
+  return { select, ignore, perFileIgnores, severity, exclude, generated, unproven, likely };
 }
 
 const isTable = (value: unknown): value is Record<string, unknown> =>

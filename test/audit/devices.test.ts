@@ -3,7 +3,7 @@ import { auditTexts } from "../../src/audit/session.ts";
 import { DEFAULTS as PROVEN } from "../../src/audit/settings.ts";
 
 /** Where a value is, and whether reading it waits, is asked here; how often a rule was right is not. */
-const DEFAULTS = { ...PROVEN, unproven: true };
+const DEFAULTS = { ...PROVEN, unproven: true, likely: false };
 
 test("a read right after another finds the queue empty: a round trip, no wait", () => {
   const text = `import torch.nn.functional as F

@@ -3,7 +3,7 @@ import { auditTexts } from "../../src/audit/session.ts";
 import { DEFAULTS as PROVEN } from "../../src/audit/settings.ts";
 
 /** What runs, and what a value is, is asked here; how often a rule was right is not. */
-const DEFAULTS = { ...PROVEN, unproven: true };
+const DEFAULTS = { ...PROVEN, unproven: true, likely: false };
 
 const found = (text: string, rule: string): number =>
   auditTexts([{ path: "one.py", text }], { ...DEFAULTS, select: [rule] }).findings.length;

@@ -9,12 +9,14 @@ import { parse } from "../../src/python/statements.ts";
 
 const SAMPLES = join(import.meta.dirname, "samples");
 
-/** `# expect: PLM001` (several after commas) on the line that the finding starts on. */
+/** `# expect: PLM001` (several after commas) on the line that the finding starts on; `# likely: PLM001` where it rests on a guess. */
 function expectations(text: string): string[] {
-  return text.split("\n").flatMap((line, at) => {
-    const codes = /#\s*expect:\s*([A-Z0-9, ]+)/.exec(line)?.[1];
-    return codes ? codes.split(",").map((code) => `${at + 1} ${code.trim()}`) : [];
-  });
+  return text.split("\n").flatMap((line, at) =>
+    ["expect", "likely"].flatMap((how) => {
+      const codes = new RegExp(`#\\s*${how}:\\s*([A-Z0-9, ]+)`).exec(line)?.[1];
+      return codes ? codes.split(",").map((code) => `${at + 1} ${code.trim()} ${how}`) : [];
+    }),
+  );
 }
 
 /** One rule at a time: a sample may well show another rule's pattern too. */
@@ -44,9 +46,9 @@ describe.each(RULES.map((rule) => rule.meta))("$code $name", ({ code, fix, patte
   test.each(samples)("$path: finds what is expected and nothing else", ({ path, text }) => {
     const { findings, diagnostics } = auditTexts([{ path, text }], only(code));
     expect(diagnostics).toEqual([]);
-    expect(findings.map((finding) => `${finding.line} ${finding.rule}`).sort()).toEqual(
-      expectations(text).sort(),
-    );
+    expect(
+      findings.map(({ line, rule, likely }) => `${line} ${rule} ${likely ? "likely" : "expect"}`).sort(),
+    ).toEqual(expectations(text).sort());
   });
 
   test.each(samples)("$path: its fixes parse, settle and change nothing twice", ({ path, text }) => {

@@ -7,7 +7,7 @@ import { DEFAULTS as PROVEN } from "../../src/audit/settings.ts";
 import { emptyFolder } from "../support/folder.ts";
 
 /** What runs, and what a value is, is asked here; how often a rule was right is not. */
-const DEFAULTS = { ...PROVEN, unproven: true };
+const DEFAULTS = { ...PROVEN, unproven: true, likely: false };
 
 const NET = `
 import torch

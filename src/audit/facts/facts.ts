@@ -32,6 +32,7 @@ import {
 import type { Backward, Loop } from "./training.ts";
 import { EACH, SHAPED } from "./returns.ts";
 import { skips, skipsAbove } from "./turns.ts";
+import { likelyStep, likelyTraining } from "./likely.ts";
 import { lossesStepped } from "./stepped-losses.ts";
 import { Values } from "./values.ts";
 import type { HandedBack } from "./values.ts";
@@ -112,9 +113,13 @@ export class Facts {
   readonly #imported = new Map<string, Role>();
   readonly #answers = new Map<unknown, unknown>();
 
-  constructor(file: PythonFile, project: ProjectFacts) {
+  /** Whether what is not known is answered with what is likely. */
+  readonly guesses: boolean;
+
+  constructor(file: PythonFile, project: ProjectFacts, guesses = false) {
     this.file = file;
     this.project = project;
+    this.guesses = guesses;
     this.#values = new Values(file, {
       gradMode: (node) => this.gradMode(node),
       role: (cls) => this.role(cls),
@@ -130,6 +135,7 @@ export class Facts {
       loss: (call, key) => this.#handedLoss(call, key),
       stepped: () => lossesStepped(this),
       hostLoss: project.hostLosses.has(file.module),
+      guesses,
     });
   }
 
@@ -335,6 +341,11 @@ export class Facts {
 
   /** Gradient recording where the node runs: with statements, decorators, then the callers. */
   gradMode(node: Node): "on" | "off" | "unknown" {
+    const known = this.#gradMode(node);
+    return known === "unknown" && this.guesses && this.hot(node) !== null ? "on" : known;
+  }
+
+  #gradMode(node: Node): "on" | "off" | "unknown" {
     const lexical = lexicalGrad(node, this.file);
     if (lexical !== null) return lexical;
     const fn = functionOf(node);
@@ -366,6 +377,8 @@ export class Facts {
         const loop = loopOfSteps(node);
         if (loop && !isTrial(loop, this.file)) found.add(loop);
       };
+      if (this.guesses)
+        for (const loop of this.file.all("For")) if (likelyTraining(loop, this.file)) found.add(loop);
       for (const { call } of backwardsTaken(this.file, this.backwards)) add(call);
       for (const call of stepsTaken(this.file, this.backwards)) add(call);
       for (const call of this.callsTo("loose"))
@@ -380,6 +393,7 @@ export class Facts {
   get anyHot(): boolean {
     this.#anyHot ??=
       this.stepLoops.size > 0 ||
+      (this.guesses && this.file.all("FunctionDef").some((fn) => likelyStep(fn, this.file))) ||
       this.file
         .all("FunctionDef")
         .some((fn) => this.#functionFacts(fn).hot !== null || lossWithoutModule(fn, this.file) !== null);
@@ -417,7 +431,10 @@ export class Facts {
     if (!fn) return null;
     // Its decorators and what its parameters are by default run where it is defined.
     const inside = fn.kind === "Lambda" ? fn.body === child : isStatement(child);
-    const why = this.#functionFacts(inside ? fn : functionOf(fn)).hot ?? lossWithoutModule(fn, this.file);
+    const why =
+      this.#functionFacts(inside ? fn : functionOf(fn)).hot ??
+      lossWithoutModule(fn, this.file) ??
+      (this.guesses && inside && likelyStep(fn, this.file) ? "a step, by its name" : null);
     return why === null || isEvaluation(fn, this.file) ? null : { why, within: fn };
   }
 
@@ -430,6 +447,7 @@ export class Facts {
           known =
             this.#functionFacts(at).hot !== null ||
             lossWithoutModule(at, this.file) !== null ||
+            (this.guesses && likelyStep(at, this.file)) ||
             this.mayBeHot(at);
           this.#mayBeHot.set(at, known);
         }
@@ -443,6 +461,7 @@ export class Facts {
   /** How often the node runs per turn of what makes it hot. */
   frequency(node: Node, within: Node): Frequency {
     const found = frequency(node, within, this.file);
+    if (this.guesses) return found === "throttled" ? found : "every";
     return found === "every" && this.#isForMissing(node) ? "unknown" : found;
   }
 

@@ -84,7 +84,7 @@ function isSized(definition: Definition, file: PythonFile): boolean {
 }
 
 /** `mask.to(x.device)`, `mask.unsqueeze(0).cuda()`, `mask.numpy()`: it may be on the host. */
-function isPlaced(definition: Definition, file: PythonFile): boolean {
+export function isPlaced(definition: Definition, file: PythonFile): boolean {
   return usesOf(definition, file).some((use) => {
     for (let at: Expr = use; at.parent?.kind === "Attribute";) {
       if (/^(?:to|cuda|cpu|numpy|type_as)$/.test(at.parent.attr)) return true;

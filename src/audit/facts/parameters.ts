@@ -42,6 +42,7 @@ export function passedBy(file: PythonFile): (call: Call) => Passed | null {
     loss: () => null,
     stepped: () => [],
     hostLoss: false,
+    guesses: false,
   });
   return (call) => {
     const passed: Record<string, Value> = {};

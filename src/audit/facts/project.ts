@@ -108,6 +108,8 @@ export interface FunctionFacts {
 
 /** Plain data, one per audited tree; crosses threads. */
 export interface ProjectFacts {
+  /** How many Python files have anything for a rule. */
+  readonly files: number;
   readonly functions: ReadonlyMap<string, FunctionFacts>;
   /** What calls name otherwise than where it is defined: `engine.step` for `tools.engine.step`. */
   readonly aliases: ReadonlyMap<string, string>;
@@ -368,6 +370,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const replicated = programs.with((file) => file.replicates === true);
   const training = programs.importedWith((file) => file.trains === true);
   return {
+    files: summaries.length,
     functions: facts,
     aliases: graph.aliases,
     roles,

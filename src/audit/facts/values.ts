@@ -18,6 +18,7 @@ import {
   isPreparedLoader,
   isStepBatch,
 } from "./inputs.ts";
+import { likelyPart, likelyValue } from "./likely.ts";
 import { Networks, isLayerName, isLossName } from "./naming.ts";
 import { isGivenLayer, leavesLayer } from "./own-layers.ts";
 import { ReturnedValues } from "./returned-values.ts";
@@ -66,6 +67,8 @@ export interface Around {
   readonly stepped: () => readonly Expr[];
   /** A loss of the program goes on on the host with what it is given: which one, only who makes them knows. */
   readonly hostLoss: boolean;
+  /** Whether what is not known is answered with what is likely. */
+  readonly guesses: boolean;
 }
 
 const COUNTED = /accura|(?:^|_)[a-z]?acc$|^acc|correct|count|precision|recall|f1|iou|^num_/i;
@@ -151,7 +154,7 @@ export class Values {
     if (this.#differentiated === null) void this.#behindLosses;
     this.#open.push(expr);
     this.#steps++;
-    const value = placed(this.#compute(expr));
+    const value = placed(this.#guessed(expr, this.#compute(expr)));
     this.#open.pop();
     const outermost = this.#open.length === 0;
     // Inside a cycle (x = x + 1 in a loop) an answer rests on an open question: only the outermost is kept.
@@ -161,6 +164,12 @@ export class Values {
       this.#steps = 0;
     }
     return value;
+  }
+
+  #guessed(expr: Expr, known: Value): Value {
+    if (!this.#around.guesses || this.#cyclic) return known;
+    if (known.what === "unknown") return likelyPart(expr) ?? known;
+    return isTensorLike(known) && known.device === "unknown" ? { ...known, device: "network" } : known;
   }
 
   /** Definitions whose value is differentiated later: certainly tensors with a graph. */
@@ -228,9 +237,10 @@ export class Values {
       isForwardValue(definition, this.#file, this.#around.role, this.#around.inForward)
     )
       return FORWARD_INPUT;
+    if (this.#around.guesses && base.what === "unknown") return likelyValue(definition, this.#file) ?? base;
     return (base.what === "tensor" || base.what === "output") &&
       base.device === "unknown" &&
-      this.#isFed(definition)
+      (this.#around.guesses || this.#isFed(definition))
       ? { ...base, device: "network" }
       : base;
   }
