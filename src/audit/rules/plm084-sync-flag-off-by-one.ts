@@ -6,6 +6,7 @@ import type { Facts } from "../facts/facts.ts";
 import { beginning, fullTurn } from "../facts/full-counts.ts";
 import type { Turn } from "../facts/full-counts.ts";
 import { callsOf } from "../facts/returns.ts";
+import { Reckoned, WINDOW } from "../facts/reckoned-turns.ts";
 import { enteredBy, enteredFromElsewhere } from "../facts/sync-contexts.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -28,6 +29,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
+    if (facts.guesses) yield* reckoned(facts);
     for (const statement of file.assignsTo("require_backward_grad_sync")) {
       const loop = turnOf(statement);
       if (loop) yield* compare(statement.value, true, statement.value, loop, facts);
@@ -76,6 +78,128 @@ export const rule: Rule = {
     }
   },
 };
+
+/** Where it is said whether ranks exchange gradients: `test` when `when`, and under what it stands under; null for a `no_sync()`. */
+interface Choice {
+  readonly at: Expr;
+  readonly test: Expr | null;
+  readonly when: boolean;
+}
+
+function* choices({ file }: Facts): Generator<Choice> {
+  for (const { value } of file.assignsTo("require_backward_grad_sync"))
+    yield { at: value, test: value, when: true };
+  for (const call of file.callsNamed("set_requires_gradient_sync", "set_is_last_backward")) {
+    const test = argument(call, "requires_gradient_sync", 0);
+    if (test) yield { at: call, test, when: true };
+  }
+  for (const call of file.callsNamed("no_backward_sync")) {
+    const test = argument(call, "enabled", 1);
+    if (test) yield { at: call, test, when: false };
+  }
+  for (const one of file.all("Attribute")) {
+    if (one.attr !== "no_sync") continue;
+    const call: Expr = one.parent?.kind === "Call" && one.parent.func === one ? one.parent : one;
+    const chosen =
+      call.parent?.kind === "Arg" && call.parent.parent?.kind === "Call" ? call.parent.parent : call;
+    if (chosen.parent?.kind === "IfExp" && chosen.parent.test !== chosen)
+      yield { at: one, test: chosen.parent.test, when: chosen.parent.orelse === chosen };
+    else if (call !== one) yield { at: one, test: null, when: false };
+  }
+}
+
+/**
+ * What is likely: of all that says whether ranks exchange gradients, and of what the optimizer steps under, it is computed when each
+ * holds, turn by turn. It is wrong where the optimizer steps in a turn whose gradients stay with their rank.
+ */
+function* reckoned(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const all = [...choices(facts)];
+  for (const choice of all) {
+    const loops = loopsAround(choice.at);
+    const turn = turnOf(choice.at);
+    if (!turn) continue;
+    const wrong =
+      stepsUnseen(choice, all, turn, facts) ?? (loops[1] ? stepsUnseen(choice, all, loops[1], facts) : null);
+    if (wrong)
+      yield {
+        at: choice.at,
+        message: `By \`${file.textOf(choice.test ?? choice.at)}\` ranks keep to themselves what they add in the very turn that the optimizer steps in: each steps with gradients of its own`,
+      };
+  }
+}
+
+/** As many windows as are tried. */
+const TURNS = 3 * WINDOW;
+
+function stepsUnseen(choice: Choice, all: readonly Choice[], turn: Turn, facts: Facts): boolean | null {
+  const { file } = facts;
+  const inside = steppings(turn, facts);
+  const after = inside.length === 0 && turn.kind === "For" && stepsRightAfter(turn, facts);
+  if (inside.length === 0 && !after) return null;
+  const reckon = new Reckoned(turn, file, after ? WINDOW : undefined);
+  const backwards = facts.backwards.filter(({ call }) => contains(turn, call)).map(({ call }) => call);
+  // What several places set in turn, the last that runs decides.
+  const beside = all.filter(
+    ({ at, test }) =>
+      test !== null && choice.test !== null && contains(turn, at) && functionOf(at) === functionOf(choice.at),
+  );
+  let synced: boolean | null = true;
+  let wrong = false;
+  for (let at = 0; at < (after ? WINDOW : TURNS); at++) {
+    for (const one of choice.test === null ? [choice] : beside) {
+      const runs = reckon.runs(one.at, at);
+      if (runs === null) return null;
+      if (one.test === null) synced = !runs || isExchangedBeside(one.at, backwards, reckon, at);
+      else if (runs) {
+        const holds = reckon.holds(one.test, at);
+        if (holds === null) return null;
+        synced = holds === one.when;
+      }
+    }
+    const steps = after ? at === WINDOW - 1 : inside.map((step) => step(reckon, at));
+    if (Array.isArray(steps) && steps.includes(null)) return null;
+    wrong ||= (steps === true || (Array.isArray(steps) && steps.includes(true))) && !synced;
+  }
+  return wrong;
+}
+
+/** A backward that runs in the same turn outside of the `with net.no_sync():`. */
+function isExchangedBeside(at: Expr, backwards: readonly Call[], reckon: Reckoned, turn: number): boolean {
+  let block: Node | null = at;
+  while (block && block.kind !== "With") block = block.parent;
+  return backwards.some(
+    (one) => !(block && contains(block, one)) && one.start > at.start && reckon.runs(one, turn) !== false,
+  );
+}
+
+/** When the optimizer steps: here, or in a function of this file that is told, `update(loss, optimizer, last=(i + 1) % n == 0)`. */
+function steppings(
+  turn: Turn,
+  { file }: Facts,
+): readonly ((reckon: Reckoned, at: number) => boolean | null)[] {
+  return optimizerSteps(file).flatMap((step) => {
+    if (contains(turn, step)) return [(reckon: Reckoned, at: number) => reckon.runs(step, at)];
+    const fn = functionOf(step);
+    if (fn?.kind !== "FunctionDef" || fn === turn) return [];
+    const flag = flagAround(step, fn);
+    const call = callsOf(fn, file).find((one) => contains(turn, one));
+    const given = flag && call ? argument(call, flag.name, flag.index) : null;
+    return given ? [(reckon: Reckoned, at: number) => reckon.holds(given, at)] : [];
+  });
+}
+
+/** The parameter that a step stands under. */
+function flagAround(step: Node, fn: FunctionDef): { readonly name: string; readonly index: number } | null {
+  const own = fn.params[0]?.name === "self" ? 1 : 0;
+  for (let child = step, at = step.parent; at && at !== fn; child = at, at = at.parent) {
+    if (at.kind !== "If" || at.test.kind !== "Name" || at.orelse.includes(child as never)) continue;
+    const { id } = at.test;
+    const index = fn.params.findIndex(({ name }) => name === id);
+    if (index >= own) return { name: id, index: index - own };
+  }
+  return null;
+}
 
 function turnOf(node: Node): Turn | null {
   const [loop] = loopsAround(node);
@@ -312,8 +436,12 @@ function strideOf({ of, by }: Condition, loop: Turn, facts: Facts): string | nul
 }
 
 function differ(synced: Condition, stepped: Condition): boolean {
+  // `seen == n - 1` above a `seen += 1` is `seen == n` below it.
+  const isShifted =
+    synced.by === "" && stepped.of === `${synced.of} + 1` && synced.is === `${stepped.is} - 1`;
   return (
     synced.by === stepped.by &&
+    !(isShifted && synced.holds === stepped.holds) &&
     (synced.of !== stepped.of || synced.is !== stepped.is || synced.holds !== stepped.holds)
   );
 }
