@@ -1,7 +1,7 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, namesIn } from "../../python/nodes.ts";
-import type { Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Expr, For, FunctionDef, Node } from "../../python/tree.ts";
 import type { Turn } from "./full-counts.ts";
 import { skipsAbove } from "./turns.ts";
 
@@ -123,25 +123,8 @@ export class Reckoned {
     const file = this.#file;
     const turn = this.#turn;
     const text = file.textOf(expr);
-    if (turn.kind === "For") {
-      const { iter, target } = turn;
-      const name = iter.kind === "Call" ? file.dotted(iter.func) : null;
-      const counts =
-        name === "builtins.enumerate" && target.kind === "Tuple"
-          ? target.items[0]
-          : /range$/.test(iter.kind === "Call" ? file.textOf(iter.func) : "")
-            ? target
-            : undefined;
-      if (iter.kind === "Call" && counts && file.textOf(counts) === text) {
-        const from =
-          name === "builtins.enumerate"
-            ? (keyword(iter, "start")?.value ?? positional(iter, 1))
-            : iter.args.length > 1
-              ? positional(iter, 0)
-              : null;
-        return (from?.kind === "Num" ? Number(from.text) : 0) + at;
-      }
-    }
+    const from = turn.kind === "For" ? this.#countedBy(turn, text) : null;
+    if (from !== null) return from + at;
     if (expr.kind !== "Name" && expr.kind !== "Attribute") return null;
     const grows = (this.#grows.get(text) ?? []).filter(
       (one) => expr.kind === "Attribute" || functionOf(one) === functionOf(expr),
@@ -153,6 +136,19 @@ export class Reckoned {
     // What begins again once it is full has seen so many turns of this step.
     const seen = this.#begins(expr, text) + at;
     return (this.#isReset(text) ? seen % WINDOW : seen) + (inside[0]!.end <= expr.start ? 1 : 0);
+  }
+
+  /** Where `i` of `for i, x in enumerate(loader, 1):` begins, or of `for i in range(n):`, if that is what is asked for. */
+  #countedBy({ iter, target }: For, text: string): number | null {
+    const file = this.#file;
+    if (iter.kind !== "Call") return null;
+    const enumerates = file.dotted(iter.func) === "builtins.enumerate";
+    if (!enumerates && !file.textOf(iter.func).endsWith("range")) return null;
+    const counts = enumerates && target.kind === "Tuple" ? target.items[0]! : target;
+    if (file.textOf(counts) !== text) return null;
+    const first = enumerates ? positional(iter, 1) : positional(iter, 0);
+    const from = enumerates ? (keyword(iter, "start")?.value ?? first) : iter.args.length > 1 ? first : null;
+    return from?.kind === "Num" ? Number(from.text) : 0;
   }
 
   /** `seen = 0` in a turn. */
