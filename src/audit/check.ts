@@ -56,7 +56,7 @@ export function checkPython(
   const { file } = facts;
   const suppressions = new Suppressions(file.tree.comments, file);
   const report = new Reporter(file.path, file, settings, cells);
-  const judge = (asked: Facts, told: ReadonlySet<string>): void => {
+  const judge = (asked: Facts, told: Set<string>): void => {
     for (const { code, meta, hotOnly, inTraining, check } of selectedRules(settings)) {
       if (!check || isIgnoredIn(file.path, code, settings)) continue;
       if ((hotOnly && !asked.anyHot) || (inTraining && !asked.anyTraining)) continue;
@@ -73,6 +73,8 @@ export function checkPython(
           ? { ...finding.fix, edits: [...finding.fix.edits, ...importEdits(file, finding.fix.imports)] }
           : finding.fix;
         report.add(meta, finding, fix, asked.guesses);
+        // Of one line, one guess is enough.
+        if (asked.guesses) for (const line of lines) told.add(`${code} ${line}`);
       }
     }
   };
@@ -201,7 +203,7 @@ class Reporter {
   }
 
   /** `PLM025 17` for every line of the text that a rule has said something of. */
-  told(): ReadonlySet<string> {
+  told(): Set<string> {
     const told = new Set<string>();
     for (const { start, end, finding } of this.#found)
       for (let line = this.#source.lines.line(start); line <= this.#source.lines.line(end); line++)

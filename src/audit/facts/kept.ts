@@ -9,6 +9,7 @@ import { attributesOf, selfAttribute } from "./classes.ts";
 import { isDifferentiatedItem } from "./backwarded.ts";
 import type { Facts } from "./facts.ts";
 import { attributeMayBeDifferentiated, mayBeDifferentiated } from "./flow.ts";
+import { isCutEntry } from "./likely-graphs.ts";
 import { callsOf } from "./returns.ts";
 import { isThrottle } from "./turns.ts";
 import { loopsAround } from "./training.ts";
@@ -47,9 +48,9 @@ function allKeeps(facts: Facts): { readonly here: readonly Keep[]; readonly call
   return { here, called };
 }
 
-type Candidate = Omit<Keep, "loop">;
+export type Candidate = Omit<Keep, "loop">;
 
-function* candidates(facts: Facts): Generator<Candidate> {
+export function* candidates(facts: Facts): Generator<Candidate> {
   for (const at of facts.file.all("AugAssign")) {
     const root = rootOf(at.target);
     if (at.op !== "+" || !root || !mayOutlive(root, at, facts)) continue;
@@ -198,7 +199,7 @@ function isPlaces(root: Expr, facts: Facts): boolean {
 }
 
 /** `stats["loss"]` → `stats`; `self.stats.setdefault(k, [])` → `self.stats`. */
-function rootOf(expr: Expr): Expr | null {
+export function rootOf(expr: Expr): Expr | null {
   if (expr.kind === "Name" || selfAttribute(expr) !== null) return expr;
   if (expr.kind === "Subscript") return rootOf(expr.value);
   // `self.memory.values`
@@ -507,6 +508,7 @@ export function isRing(at: Node, file: PythonFile): boolean {
 
 /** Whether what is kept brings a graph, on one of the ways it may have come. */
 export function keepsGraph(added: Expr, facts: Facts): boolean {
+  if (facts.guesses && added.kind === "Subscript" && isCutEntry(added, facts)) return false;
   if (facts.value(added).graph === "yes") return true;
   if (added.kind === "Binary" && /^[-+*/]$/.test(added.op))
     return keepsGraph(added.left, facts) || keepsGraph(added.right, facts);

@@ -16,9 +16,17 @@ import type { Value } from "./value.ts";
 const COMPUTED =
   /^(?:\w+_)?(?:loss(?:es)?|logits?|preds?|predictions?|outputs?|out|feats?|features?|embs?|embeddings?|embeds?|hiddens?|hidden_states?|latents?|scores?|probs?|log_?probs?|log_?pi|recons?|reconstructions?|fakes?|generated|attn|attention|q_?values?|advantages?|x_hat|y_hat|y_pred|z_e|z_q|mu|logvar|log_var|kl|kld|noise_pred|model_pred|errors?|td_error|entropy|ratio|energy)(?:_[a-z\d])?$/;
 
+export const isComputedName = (name: string): boolean => COMPUTED.test(name);
+
 /** Where data are made ready, on the host. */
 const ON_HOST =
   /^(?:__getitem__|__len__|__init__|_?(?:collate|load|read|parse|preprocess|pre_process|prepare_data|build|make_data|get_data|setup|augment|transform|tokeni[sz]e|encode_text|save|plot|draw|show|visuali[sz]e|dump|write|export|convert)\w*)$/;
+
+/** What trains or evaluates by itself, and hands back the numbers: `loss = train(x, y)`, `val_loss = evaluate(net, loader)`. */
+const TELLS =
+  /^_?(?:train|test|eval\w*|valid\w*|fit|run_epoch|(?:train|test|val)_(?:epoch|one_epoch|loop|model))$/;
+
+export const isTelling = (name: string): boolean => TELLS.test(name);
 
 /** What runs in a training step, by its name. */
 const STEPS =
@@ -33,6 +41,7 @@ const JUDGES = /eval|valid|(?:^|_)val(?:_|$)|test|infer|predict|generat|sampl|sc
 export function likelyValue(definition: Definition, file: PythonFile): Value | null {
   const { name, how, node } = definition;
   if (how === "function" || how === "class" || how === "import" || how === "delete") return null;
+  if (definition.value?.kind === "Call" && isTelling(lastWord(definition.value.func))) return null;
   const fn = functionOf(node);
   if (fn?.kind === "FunctionDef" && ON_HOST.test(fn.name)) return null;
   if (

@@ -17,6 +17,7 @@ import {
   keptForBackward,
 } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
+import { likelyKeeps } from "../facts/likely-keeps.ts";
 import { keptArguments } from "../facts/keepers.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -74,6 +75,14 @@ export const rule: Rule = {
         severity: "warning",
         message: `\`${into}\` adds this to a sum it keeps, with the graph that comes with it`,
         fix: { grade: "safe", title: "Detach what is added", edits: appendCall(arg, ".detach()") },
+      };
+    }
+    for (const keep of likelyKeeps(facts)) {
+      if (keep.how !== "sum" || isStatisticOfModule(keep.root, facts) || isOfFew(keep, facts)) continue;
+      if (isRebegun(keep, facts) || isOfMicroSteps(keep, facts)) continue;
+      yield {
+        at: keep.at,
+        message: `\`${facts.file.textOf(keep.root)}\` keeps the graph nodes of every step's loss alive`,
       };
     }
   },

@@ -2,6 +2,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Arg, Call, Expr } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
+import { likelyKeeps } from "../facts/likely-keeps.ts";
 import { keptArguments } from "../facts/keepers.ts";
 import { isBackwarded } from "../facts/backwarded.ts";
 import { lossesOfTrainer } from "../facts/callback-losses.ts";
@@ -108,6 +109,12 @@ export const rule: Rule = {
         message: `\`${into}\` puts this into a list it keeps, with the graph that comes with it`,
         fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(arg, ".detach()") },
       };
+    for (const keep of likelyKeeps(facts))
+      if (keep.how === "list" && !isOfOneStep(keep, facts) && !isMadeAnArray(keep, facts))
+        yield {
+          at: keep.at,
+          message: `\`${facts.file.textOf(keep.root)}\` keeps what it is given in every step, with its graph`,
+        };
   },
 };
 

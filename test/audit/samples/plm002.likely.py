@@ -1,0 +1,91 @@
+import heapq
+import queue
+from collections import defaultdict
+
+import torch
+import torch.nn.functional as F
+
+def train_a(model, loader, opt, crit, device):
+    tot = 0.
+    stats = defaultdict(float)
+    hist = {"l": []}
+    best = None
+    acc = torch.zeros(1, device=device)
+    q = queue.Queue()
+    heap = []
+    trace = {}
+    for i, (x, y) in enumerate(loader):
+        x, y = x.to(device), y.to(device)
+        pred = model(x)
+        loss, parts = crit(pred, y)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        tot = tot + loss * x.size(0)
+        stats["loss"] += loss
+        acc.add_(loss)
+        best = loss if best is None else torch.minimum(best, loss)
+        for k, v in parts.items():
+            stats[k] += v
+        hist["l"] += [loss]  # likely: PLM002
+        q.put((i, loss))  # likely: PLM002
+        heapq.heappush(heap, (i, loss))  # likely: PLM002
+        trace.update({i: loss})  # likely: PLM002
+        trace[i] = pred  # likely: PLM002
+    return tot / len(loader)
+
+
+class Agent:
+    def __init__(self, net, opt):
+        self.net, self.opt = net, opt
+        self.sum = 0
+        self.log = []
+        self.h = {"a": []}
+    def learn(self, batch):
+        q = self.net(batch["obs"])
+        td = F.smooth_l1_loss(q, batch["target"])
+        self.opt.zero_grad()
+        td.backward()
+        self.opt.step()
+        self.sum += td
+        self.log.append(td)  # likely: PLM002
+        self.h["a"].append(q.mean())  # likely: PLM002
+        self.ema = 0.9 * self.ema + 0.1 * td
+        return td.item()
+
+
+def step(net, opt, batch, losses):
+    out = net(batch)
+    l = out.pow(2).mean()
+    l.backward()
+    opt.step()
+    losses.append(l)  # likely: PLM002
+
+
+LOSSES = []
+
+def update_step(net, opt, batch):
+    out = net(batch)
+    obj = out.pow(2).mean()
+    obj.backward()
+    opt.step()
+    LOSSES.append(obj)  # likely: PLM002
+
+
+def replay(net, opt, loader, crit):
+    total, rate = 0.0, 0.0
+    terms, rates = [], []
+    for x, y in loader:
+        loss = crit(net(x), y)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        # trap: a number
+        shown = loss.item()
+        terms.append(shown)
+        total += shown
+        # trap: counted
+        accuracy = get_accuracy(net(x), y)
+        rate += accuracy
+        rates.append(accuracy)
+    return total / len(loader), rate
