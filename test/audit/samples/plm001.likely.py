@@ -21,10 +21,10 @@ def train_a(model, loader, opt, crit, device):
         opt.zero_grad()
         loss.backward()
         opt.step()
-        tot = tot + loss * x.size(0)  # likely: PLM001
-        stats["loss"] += loss  # likely: PLM001
+        tot = tot + loss * x.size(0)  # expect: PLM001
+        stats["loss"] += loss  # expect: PLM001
         acc.add_(loss)  # likely: PLM001
-        best = loss if best is None else torch.minimum(best, loss)  # likely: PLM001
+        best = loss if best is None else torch.minimum(best, loss)  # expect: PLM001
         for k, v in parts.items():
             stats[k] += v  # likely: PLM001
         hist["l"] += [loss]
@@ -47,7 +47,7 @@ class Agent:
         self.opt.zero_grad()
         td.backward()
         self.opt.step()
-        self.sum += td  # likely: PLM001
+        self.sum += td  # expect: PLM001
         self.log.append(td)
         self.h["a"].append(q.mean())
         self.ema = 0.9 * self.ema + 0.1 * td  # likely: PLM001

@@ -27,11 +27,11 @@ def train_a(model, loader, opt, crit, device):
         best = loss if best is None else torch.minimum(best, loss)
         for k, v in parts.items():
             stats[k] += v
-        hist["l"] += [loss]  # likely: PLM002
+        hist["l"] += [loss]  # expect: PLM002
         q.put((i, loss))  # likely: PLM002
         heapq.heappush(heap, (i, loss))  # likely: PLM002
         trace.update({i: loss})  # likely: PLM002
-        trace[i] = pred  # likely: PLM002
+        trace[i] = pred  # expect: PLM002
     return tot / len(loader)
 
 
@@ -69,7 +69,7 @@ def update_step(net, opt, batch):
     obj = out.pow(2).mean()
     obj.backward()
     opt.step()
-    LOSSES.append(obj)  # likely: PLM002
+    LOSSES.append(obj)  # expect: PLM002
 
 
 def replay(net, opt, loader, crit):
