@@ -20,8 +20,8 @@ def folded(values, shape):
 
 def judged(net, real, painted):
     bad = net(painted.clone().detach())  # expect: PLM081
-    # trap: what came in may be changed by whoever gave it
-    good = net(real.clone())
+    # what came in may be changed by whoever gave it
+    good = net(real.clone())  # likely: PLM081
     return F.softplus(bad).mean() + F.softplus(-good).mean()
 
 

@@ -29,7 +29,7 @@ def branches(model, loader, optimizer, long):
         kept = scores.clone()  # expect: PLM081
         # trap: may be the input itself
         other = x if long else model(x)
-        copy = other.clone()
+        copy = other.clone()  # likely: PLM081
         (kept.mean() + copy.mean()).backward()
         optimizer.step()
 

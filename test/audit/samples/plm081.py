@@ -7,8 +7,8 @@ class Net(nn.Module):
         a = torch.cat([x, y]).clone()  # expect: PLM081
         # trap: a view, of which a copy may be wanted
         b = torch.transpose(x, 0, 1).clone()
-        # trap: somebody else's tensor
-        c = x.clone()
+        # somebody else's tensor
+        c = x.clone()  # likely: PLM081
         # trap: may return its argument
         d = torch.dropout(x, 0.0, False).clone()
         return a + b + c + d

@@ -17,7 +17,7 @@ def train(net, loader, optimizer):
         ends[:, 0] = 0
         # trap: one of the two was never made by a network
         other = tokens if tokens.dim() > 2 else again
-        kept = other.clone()[:, 1:]
+        kept = other.clone()[:, 1:]  # likely: PLM081
         loss = loss + again.mean() + ends.mean() + kept.float().mean()
         loss.backward()
         optimizer.step()
