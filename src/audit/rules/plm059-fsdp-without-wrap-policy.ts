@@ -7,7 +7,7 @@ import { isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { loopsAround } from "../facts/training.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 const MESSAGE =
   "Without `auto_wrap_policy` the model is one unit: each forward and backward gathers all its parameters at once, as if nothing were sharded";
@@ -81,6 +81,42 @@ function isHandedWhole(call: Call, file: PythonFile): boolean {
   );
 }
 
+/** What makes units by hand, or says which there are. */
+const WRAPS_PARTS = /\bwrap\(|enable_wrap|apply_fsdp|NO_SHARD/;
+
+/** The whole, as far as one can see: no part of another network, and handed to this function once, outside of loops. */
+function isLikelyWhole(call: Call, file: PythonFile): boolean {
+  const model = positional(call, 0) ?? keyword(call, "module")?.value ?? null;
+  if (!model || loopsAround(call).length > 0 || isPutBack(call) || isRecursive(call, file)) return false;
+  if (keyword(call, "policy") || hasPolicy(call, file) || functionOf(call)?.kind === "Lambda") return false;
+  const of = unmoved(model);
+  if (of.kind === "Subscript" || (of.kind === "Attribute" && PARTS.test(of.attr))) return false;
+  const fn = functionOf(call);
+  return fn?.kind !== "FunctionDef" || file.callsNamed(fn.name).every((one) => loopsAround(one).length === 0);
+}
+
+const PARTS = /layer|block|encoder|decoder|embed|head|backbone|trunk|tower|mlp|attn/i;
+
+/** `auto_wrap_policy=policy`, written or among `**settings`, unless that is None whatever happens. */
+function hasPolicy(call: Call, file: PythonFile): boolean {
+  const policy = given(call, "auto_wrap_policy", file) ?? positional(call, 3);
+  if (!policy) return hidesArguments(call, file) && file.says(/wrap\w*policy/);
+  return policy.kind !== "Name" ? !isNone(policy) : !isNone(file.scopes.onlyValue(policy));
+}
+
+/** One wrapper in a file that never speaks of parts; also one that is kept to be called, `wrap = partial(FSDP, device_id=0)`. */
+function* likely(file: PythonFile): Generator<Finding> {
+  const wraps = file.callsNamed("FullyShardedDataParallel").filter(({ args }) => args.length > 0);
+  const byName = file.callsNamed("partial").filter((call) => isOfFsdp(call, file));
+  if (wraps.length + byName.length !== 1 || file.says(WRAPS_PARTS)) return;
+  for (const call of wraps) if (isLikelyWhole(call, file)) yield { at: call.func, message: MESSAGE };
+  for (const call of byName) if (!hasPolicy(call, file)) yield { at: call, message: MESSAGE };
+}
+
+function isOfFsdp({ args: [first] }: Call, file: PythonFile): boolean {
+  return first !== undefined && /\.FullyShardedDataParallel$/.test(file.dotted(first.value) ?? "");
+}
+
 export const rule: Rule = {
   meta: {
     code: "PLM059",
@@ -92,6 +128,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
+    if (facts.guesses) yield* likely(file);
     for (const call of file.calls.given(["fsdp"])) {
       const asked = keyword(call, "fsdp")!;
       const items = asked.value.kind === "List" ? asked.value.items : [asked.value];
@@ -135,7 +172,7 @@ export const rule: Rule = {
       shards.length === 1 &&
       loopsAround(shards[0]!).length === 0 &&
       !isRecursive(shards[0]!, file) &&
-      isNetwork(positional(shards[0]!, 0), facts)
+      (isNetwork(positional(shards[0]!, 0), facts) || (facts.guesses && isLikelyWhole(shards[0]!, file)))
     )
       yield { at: shards[0]!.func, message: MESSAGE };
     const wraps = named(

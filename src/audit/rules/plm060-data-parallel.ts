@@ -4,7 +4,7 @@ import { contains, functionOf, lastWord, statementOf } from "../../python/nodes.
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { defaultOf } from "../facts/behind-options.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 const NAMES = /^torch\.nn\.(?:parallel\.(?:data_parallel\.)?)?(?:DataParallel|data_parallel)$/;
 const MESSAGE =
@@ -25,7 +25,13 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
+    for (const call of file.calls.given(["strategy", "accelerator", "distributed_backend"]))
+      if (lastWord(call.func) === "Trainer")
+        for (const { name, value } of call.args)
+          if (/^(?:strategy|accelerator|distributed_backend)$/.test(name ?? "") && isDp(value))
+            yield { at: value, severity: "note", message: MESSAGE };
     if (!file.mentions("DataParallel") && !file.mentions("data_parallel")) return;
+    if (facts.guesses) yield* likely(facts);
     for (const call of file.callsNamed("DataParallel", "data_parallel"))
       if (
         NAMES.test(file.dotted(call.func) ?? "") &&
@@ -78,6 +84,42 @@ export const rule: Rule = {
         yield { at: setting.valueAt, severity: "note", message: MESSAGE };
   },
 };
+
+const isDp = (value: Expr): boolean => value.kind === "Str" && value.value === "dp";
+
+/**
+ * The class as a value, which somebody calls: `wrapper = nn.DataParallel`, `map(nn.DataParallel, nets)`, `{"dp": nn.DataParallel}`,
+ * `getattr(nn, "DataParallel")`. To ask whether a network is wrapped, it is named as well.
+ */
+function* likely({ file }: Facts): Generator<Finding> {
+  for (const one of [...file.all("Attribute"), ...file.all("Name")]) {
+    if (
+      !NAMES.test(/^(?:DataParallel|data_parallel|DP)$/.test(lastWord(one)) ? (file.dotted(one) ?? "") : "")
+    )
+      continue;
+    const at = one.parent;
+    const taker = at?.kind === "Arg" && at.parent?.kind === "Call" ? at.parent : null;
+    const isTaken =
+      taker !== null && !/isinstance|issubclass|hasattr|unwrap|partial|^type$/.test(lastWord(taker.func));
+    const isKept =
+      (at?.kind === "Assign" && at.value === one) || at?.kind === "Return" || at?.kind === "Dict";
+    if (isTaken || isKept) yield { at: one, message: MESSAGE };
+  }
+  for (const call of file.callsNamed("getattr"))
+    if (
+      call.args[1]?.value.kind === "Str" &&
+      call.args[1].value.value === "DataParallel" &&
+      file.dotted(call.args[0]!.value) === "torch.nn"
+    )
+      yield { at: call, message: MESSAGE };
+  // Of another library, which does the same: `torch_geometric.nn.DataParallel`.
+  for (const call of file.callsNamed("DataParallel"))
+    if (
+      /^(?:torch_geometric|encoding|lib|utils)\b/.test(file.dotted(call.func) ?? "") &&
+      call.args.length > 0
+    )
+      yield { at: call.func, message: MESSAGE };
+}
 
 /** Wrapped as it was saved; it gets no gradients. */
 function isOfTeacher({ args }: Call): boolean {

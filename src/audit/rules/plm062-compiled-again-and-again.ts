@@ -1,8 +1,9 @@
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
-import type { Call, If, Node } from "../../python/tree.ts";
+import { ancestors, contains, functionOf, lastWord, namesIn, statementOf, walk } from "../../python/nodes.ts";
+import type { Call, If, Name, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { likelyStep } from "../facts/likely.ts";
 import { bareCall } from "../facts/constructors.ts";
 import { isCapital, last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -48,21 +49,84 @@ export const rule: Rule = {
       const name = file.dotted(call.func);
       const partial = call.func.kind === "Name" && partials.includes(call.func.id);
       const made = elsewhere.has(call) || (name !== null && makers.has(name));
-      if (!method && !partial && name !== "torch.compile" && !made) continue;
+      const likely = facts.guesses && isCompilation(call, file);
+      if (!method && !partial && name !== "torch.compile" && !made && !likely) continue;
       // A decorator runs where its function is defined, not in it.
       const runs = call.parent?.kind === "FunctionDef" ? call.parent : call;
       if (facts.everyStep(runs) || facts.everyEpoch(runs)) {
         if (!isOfSetting(call, facts) && !isMadeBeside(call, facts)) yield { at: call, message: MESSAGE };
-      } else if (isRepeated(call, facts) || isCalledAgain(call, facts) || isNowAndThen(call, facts))
+      } else if (
+        facts.guesses &&
+        isLikelyAgain(runs, call, facts) &&
+        !isOfSetting(call, facts) &&
+        !isMadeBeside(call, facts)
+      )
+        yield { at: call, message: MESSAGE };
+      else if (isRepeated(call, facts) || isCalledAgain(call, facts) || isNowAndThen(call, facts))
         yield { at: call, severity: "note", message: MESSAGE };
     }
     // A function defined in the step and decorated there is compiled each time.
     for (const fn of file.all("FunctionDef"))
       for (const decorator of fn.decorators)
-        if (decorator.kind !== "Call" && file.dotted(decorator) === "torch.compile" && facts.everyStep(fn))
+        if (
+          decorator.kind !== "Call" &&
+          file.dotted(decorator) === "torch.compile" &&
+          (facts.everyStep(fn) || (facts.guesses && isLikelyAgain(fn, null, facts)))
+        )
           yield { at: decorator, message: MESSAGE };
   },
 };
+
+/** What makes networks or sets things up, once, whatever it is called by; what measures compiles on purpose. */
+const SETS_UP =
+  /init|setup|build|make|create|get_|load|prepare|configure|compile|wrap|main|bench|profil|warm|test|export|__call__|post_|model$/i;
+
+/**
+ * In a loop, of what the loop does not choose: `for epoch in …: net = torch.compile(net)`; or in a function that is called in
+ * one, or goes through batches or is a step by its name, of what it was given: `self.net`, a parameter, a global.
+ */
+function isLikelyAgain(runs: Node, call: Call | null, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(runs);
+  const [loop] = loopsAround(runs);
+  if (fn?.kind === "FunctionDef" && SETS_UP.test(fn.name) && !loop) return false;
+  const within = loop ?? fn;
+  if (!within || within.kind === "Lambda" || facts.frequency(runs, within) !== "every") return false;
+  if (file.says(/do_bench|perf_counter|Timer\(|torch\._dynamo\.reset|\bspeedup/)) return false;
+  if (call && namesIn(call).some((name) => isChangedIn(within, name, call, file))) return false;
+  if (loop) return true;
+  return (
+    facts.functionFacts(runs).repeated ||
+    likelyStep(fn, file) ||
+    facts.hot(runs) !== null ||
+    (fn?.kind === "FunctionDef" &&
+      /^(?:train|fit|evaluate|eval|validate|sample)_?(?:one_)?(?:epoch|loop|batch)?$/.test(fn.name) &&
+      fn.params.some(({ name }) => name === "epoch"))
+  );
+}
+
+/** Another one in each turn; `net = torch.compile(net)` is its own. */
+function isChangedIn(within: Node, name: Name, call: Call, file: PythonFile): boolean {
+  return file.scopes
+    .reaching(name)
+    .some(
+      ({ how, node }) =>
+        how !== "param" &&
+        how !== "function" &&
+        contains(within, node) &&
+        !contains(statementOf(call)!, node),
+    );
+}
+
+/** `net.compile(mode="max-autotune")`, which is no `re.compile("…")`. */
+function isCompilation({ func, args }: Call, file: PythonFile): boolean {
+  return (
+    func.kind === "Attribute" &&
+    func.attr === "compile" &&
+    file.dotted(func) === null &&
+    args.every(({ name }) => /^(?:mode|backend|fullgraph|dynamic|options)$/.test(name ?? ""))
+  );
+}
 
 /** A test, without its `step % 500 == 0`. */
 function withoutRemainders({ test }: If, { file }: Facts): string {

@@ -1,14 +1,16 @@
 import { hasStars, isTrue, keyword } from "../../python/file.ts";
-import { ancestors } from "../../python/nodes.ts";
+import { ancestors, lastWord } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
-import { entriesOf, given, literalDict, settingsOf } from "../facts/arguments.ts";
+import { entriesOf, entry, given, literalDict, settingsOf } from "../facts/arguments.ts";
+import { assignsBeyondNames } from "../facts/assigns.ts";
+import { isSelf } from "../facts/classes.ts";
 import { defaultOf } from "../facts/behind-options.ts";
 import type { Facts } from "../facts/facts.ts";
 import { literal } from "../facts/options.ts";
 import { localName } from "../imports.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 const FP4 = 'The default 4-bit type is fp4; "nf4" fits normally distributed weights better at the same size';
 const FLOAT32 = "The 4-bit weights are computed with in float32: several times slower than in bfloat16";
@@ -36,6 +38,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file, project } = facts;
+    if (facts.guesses) yield* likely(facts);
     if (
       file.callsNamed("BitsAndBytesConfig", "Linear4bit").length === 0 &&
       (file.callsNamed("from_pretrained").length === 0 ||
@@ -143,7 +146,7 @@ export const rule: Rule = {
       const map = given(call, "device_map", file);
       if (
         map &&
-        usually(map, facts) === "auto" &&
+        (usually(map, facts) === "auto" || (facts.guesses && mayBeAuto(map, file))) &&
         call.func.kind === "Attribute" &&
         call.func.attr === "from_pretrained" &&
         !isOfOneProcess(call, file) &&
@@ -185,6 +188,52 @@ export const rule: Rule = {
   },
 };
 
+/**
+ * Asked for 4 bits wherever, and nowhere in the file what to compute with, or in which type to keep them: in a call, a dict, an
+ * entry or an attribute of settings. A library that says both by itself needs neither.
+ */
+function* likely(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  if (!file.mentions("load_in_4bit") && !file.mentions("Params4bit")) return;
+  if (file.says(/unsloth|llamafactory|axolotl/i)) return;
+  for (const call of file.callsNamed("Params4bit"))
+    if (!keyword(call, "quant_type") && !hasStars(call)) yield { at: call.func, message: FP4 };
+  const computes = file.says(/bnb_4bit_compute_dtype/);
+  if (computes && file.says(/bnb_4bit_quant_type/)) return;
+  const message = computes
+    ? FP4
+    : "Without `bnb_4bit_compute_dtype` the 4-bit weights are computed with in float32";
+  for (const { at, value } of askedFor(file)) if (isTrue(value) || isAsked(value)) yield { at, message };
+}
+
+interface Asked {
+  readonly at: Node;
+  readonly value: Expr;
+}
+
+/** `Config(load_in_4bit=…)`, `{"load_in_4bit": …}`, `kwargs["load_in_4bit"] = …`, `config.load_in_4bit = …` */
+function askedFor(file: PythonFile): readonly Asked[] {
+  const key = "load_in_4bit";
+  const given = file.calls
+    .given([key])
+    .filter(({ func }) => /Config$|^(?:from_pretrained|dict|update|partial)$/.test(lastWord(func)))
+    .map((call) => keyword(call, key)!);
+  const written = file.all("Dict").flatMap((dict) => {
+    const value = entry(dict, key);
+    return value ? [{ at: value, value }] : [];
+  });
+  const put = assignsBeyondNames(file).flatMap(({ targets, value }) =>
+    targets.some((one) =>
+      one.kind === "Subscript"
+        ? one.index.kind === "Str" && one.index.value === key
+        : one.kind === "Attribute" && one.attr === key && !isSelf(one.value),
+    )
+      ? [{ at: value, value }]
+      : [],
+  );
+  return [...given.map((arg) => ({ at: arg, value: arg.value })), ...written, ...put];
+}
+
 function isFloat32(expr: Expr, facts: Facts): boolean {
   const { file } = facts;
   const made = expr.kind === "Name" ? file.scopes.onlyValue(expr) : null;
@@ -204,6 +253,21 @@ function usually(expr: Expr, facts: Facts): string | null {
   const value = one && more.length === 0 && one.how === "assign" ? one.value : expr;
   const said = value && (value.kind === "Attribute" ? defaultOf(value, file, project) : literal(value));
   return typeof said === "string" ? said : null;
+}
+
+const SPREADS = /^(?:auto|balanced(?:_low_0)?|sequential)$/;
+
+/** What a name may be here, by whichever way it came, and another way of spreading. */
+function mayBeAuto(map: Expr, file: PythonFile): boolean {
+  const isSpread = (value: Expr | null): boolean =>
+    value?.kind === "Str" && SPREADS.test(value.value ?? "") && !isOfOneProcess(value, file);
+  if (map.kind !== "Name") return isSpread(map);
+  const ways = file.scopes.reaching(map);
+  return (
+    ways.some(({ node, value }) => isSpread(node.kind === "Param" ? node.default : value)) &&
+    // `if world_size > 1: device_map = {"": local_rank}`
+    !ways.some(({ node }) => isOfOneProcess(node, file))
+  );
 }
 
 /** Under a test that may tell one process from many. */

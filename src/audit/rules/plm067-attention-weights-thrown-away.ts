@@ -1,8 +1,10 @@
 import { argument, isNone, isTrue } from "../../python/file.ts";
 import { classOf, contains } from "../../python/nodes.ts";
+import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
+import { ATTENTION, attentionNames, mentionsAttention, wordOf } from "../facts/attention-names.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Rule } from "../rule.ts";
@@ -23,9 +25,9 @@ export const rule: Rule = {
       // Its fifth parameter.
       const asked = argument(call, "need_weights", 4);
       if (
-        !(isAttention(call.func, facts) || isInherited(call.func, facts)) ||
+        !(isAttention(call.func, facts) || isInherited(call.func, facts) || isLikely(call, facts)) ||
         (asked && !isTrue(asked)) ||
-        call.args.some((arg) => arg.star !== 0)
+        (call.args.some((arg) => arg.star !== 0) && !facts.guesses)
       )
         continue;
       if (!isThrownAway(call, facts)) continue;
@@ -86,12 +88,33 @@ function isAttention(expr: Expr, facts: Facts): boolean {
   );
 }
 
+/** Called by a name that attention goes by here, with a query, keys and values. */
+function isLikely({ func, args }: Call, { file, guesses }: Facts): boolean {
+  return (
+    guesses &&
+    args.filter(({ name }) => name === null || /^(?:query|key|value)$/.test(name)).length >= 3 &&
+    // What somebody else says of them beside the call.
+    !(args.some(({ star }) => star !== 0) && file.mentions("need_weights")) &&
+    file.once(attentionNames).has(wordOf(func)) &&
+    !isOfAnother(func, file)
+  );
+}
+
+/** `self.attn` that its own class makes of something else: another class has one of that name. */
+function isOfAnother(expr: Expr, file: PythonFile): boolean {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  return (
+    writes.some(({ value }) => value?.kind === "Call" && file.dotted(value.func) !== null) &&
+    writes.every(({ value }) => value !== null && !mentionsAttention(value, file))
+  );
+}
+
 function isSaidToBe(definition: Definition | undefined, { file }: Facts): boolean {
   const said = definition?.node.kind === "Param" ? definition.node.annotation : null;
   return said !== null && ATTENTION.test(file.dotted(said) ?? "");
 }
-
-const ATTENTION = /^torch\.nn\.(?:modules\.activation\.)?MultiheadAttention$/;
 
 /** `self.self_attn` of a class of `nn.TransformerEncoderLayer`, which makes it. */
 function isOfTorch(attribute: string, cls: ClassDef, { file }: Facts): boolean {
@@ -199,10 +222,13 @@ function isThrownAway(call: Call, facts: Facts): boolean {
       )
     );
   }
-  if (target?.kind !== "Tuple" || target.items.length !== 2) return false;
+  if ((target?.kind !== "Tuple" && target?.kind !== "List") || target.items.length !== 2) return false;
   const [, second] = target.items;
   const weights = second!.kind === "Starred" ? second!.value : second!;
   if (weights.kind !== "Name") return false;
   const definition = facts.file.scopes.definitionAt(weights);
-  return definition !== null && facts.file.scopes.uses(definition).length === 0;
+  return (
+    definition !== null &&
+    facts.file.scopes.uses(definition).every(({ parent: at }) => facts.guesses && at?.kind === "Delete")
+  );
 }

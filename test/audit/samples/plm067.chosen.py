@@ -30,4 +30,4 @@ class Given(nn.Module):
             self.mix = nn.MultiheadAttention(dim, 4)
 
     def forward(self, x):
-        return self.mix(x, x, x)[0]  # trap: who knows what it was given
+        return self.mix(x, x, x)[0]  # likely: PLM067
