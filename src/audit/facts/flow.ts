@@ -296,6 +296,7 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
           // `shift_dim(x, 1, -1)` of this tree hands on what it is given; what counts or measures it does not.
           (name.startsWith("torch.") ||
             transformsTensors(name) ||
+            (facts.guesses && mayHandOn(name)) ||
             (!COUNTS.test(last(name)) && isOfTree(expr, name, facts)) ||
             handsOn(name, facts) ||
             // `get_graph_feature(x)` of this file, by what it returns.
@@ -356,6 +357,13 @@ export function derivesFromInput(expr: Expr, facts: Facts, depth = 0): boolean {
     default:
       return false;
   }
+}
+
+/** `fancy_attention(h)` of whatever module: what is called by no library's name, and counts or measures nothing. */
+function mayHandOn(name: string): boolean {
+  return (
+    !COUNTS.test(last(name)) && !/^(?:numpy|scipy|sklearn|os|json|time|copy|logging|random)\./.test(name)
+  );
 }
 
 /**

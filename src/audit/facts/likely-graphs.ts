@@ -108,7 +108,7 @@ function callBrings(call: Call, facts: Facts, depth: number): boolean {
   if (facts.callee(call)?.reachesBackward === true) return facts.value(call).graph === "yes";
   if (facts.value(call).graph === "yes") return true;
   if (isTelling(word)) return false;
-  if (facts.networks.isLoss(func) || isNetwork(func, facts)) return true;
+  if (facts.networks.isLoss(func) || isNetwork(func, facts) || isCalledAsNetworks(func)) return true;
   const returned = facts.file.once(returnsByName).get(callTarget(call, facts.file) ?? "");
   if (returned) return returned.some((one) => bringsGraph(one, facts, depth + 4));
   if (func.kind === "Attribute" && name === null) {
@@ -117,6 +117,15 @@ function callBrings(call: Call, facts: Facts, depth: number): boolean {
     if (facts.value(func.value).what === "module") return given();
   }
   return !READS.test(last(word)) && !/^[A-Z]/.test(word) && given();
+}
+
+const NETWORK =
+  /^(?:\w+_)?(?:critic|actor|policy|[qv]f?|qf?_?net|generator|discriminator|encoder|decoder|backbone|head|predictor|projector|world_model|flow|unet|vae|student|trunk|cell)(?:_?\d)?$/;
+
+/** `self.critic(obs)`, `encoder(x)`: by its name a network, whoever made it. */
+function isCalledAsNetworks(func: Expr): boolean {
+  const own = selfAttribute(func) ?? (func.kind === "Name" ? func.id : null);
+  return own !== null && NETWORK.test(own);
 }
 
 function isWithGraph(one: Definition, facts: Facts, depth: number): boolean {

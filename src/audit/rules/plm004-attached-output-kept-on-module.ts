@@ -7,6 +7,7 @@ import type { Facts } from "../facts/facts.ts";
 import { isCut, isCutEach } from "../facts/cuts.ts";
 import { parts } from "../facts/kept.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
+import { bringsGraph, wanted } from "../facts/likely-graphs.ts";
 import { networkCall } from "../facts/networks.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { assignsBeyondNames } from "../facts/assigns.ts";
@@ -65,8 +66,164 @@ export const rule: Rule = {
     yield* lists(facts);
     yield* setters(facts);
     yield* hooks(facts);
+    if (facts.guesses) yield* likely(facts);
   },
 };
+
+/** Where things are, and how large: no tensor that a network computed. */
+const PLACES =
+  /mask|shape|len|size|idx|index|ids|num|pos|cache|kv|grad|device|dtype|step|weight|param|label|target|anchor|grid|model|net$/i;
+
+interface Store {
+  readonly at: Node;
+  readonly place: Expr;
+  readonly value: Expr;
+}
+
+/** `FEATS[name] = x`, `LAST = y`, `self.seen.update(map=z)`: whatever outlives the call is given what has a graph, as it seems. */
+function* likely(facts: Facts): Generator<Finding> {
+  for (const store of stores(facts)) {
+    const { at, place, value } = store;
+    const root = rootOf(place);
+    const fn = functionOf(at);
+    if (!root || fn?.kind !== "FunctionDef" || fn.name === "__init__" || facts.gradMode(at) === "off")
+      continue;
+    const word = root.kind === "Name" ? root.id : lastWord(root);
+    if (
+      WANTED.test(word) ||
+      PLACES.test(word) ||
+      isCarried(word, store, facts) ||
+      isScalar(value) ||
+      isSpent(value, facts)
+    )
+      continue;
+    const cls = classOf(at);
+    const isForward = cls !== null && isModuleRole(facts.role(cls)) && RUNS.test(fn.name);
+    const hot = facts.hot(at);
+    if ((!isForward && !hot) || !isThereBefore(root, at, isForward, facts)) continue;
+    if (facts.frequency(at, hot?.within ?? fn) === "throttled" || isOfEvaluation(at, facts)) continue;
+    const brings = parts(value, facts).some(
+      (part) => !isScalar(part) && (isForward ? derivesFromInput(part, facts) : bringsGraph(part, facts)),
+    );
+    if (brings && !isUnrecorded(value, facts) && !isReadWithGraph(root, word, at, isForward, facts))
+      yield {
+        at,
+        message: `\`${facts.file.textOf(place)}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
+      };
+  }
+}
+
+/** `out, self.carried = self.cells(x, self.carried)`, by what it is given or by its name. */
+function isCarried(word: string, { at }: Store, { file }: Facts): boolean {
+  return (
+    /^(?:hidden|carr|[hc]x?$)/.test(word) ||
+    (at.kind === "Assign" && new RegExp(`\\b${word}\\b`).test(file.textOf(at.value)))
+  );
+}
+
+/** `self.pool(x)` of an `x` that was computed without recording. */
+function isUnrecorded(value: Expr, facts: Facts): boolean {
+  const { scopes } = facts.file;
+  const made = namesIn(value).flatMap((name) => (name.id === "self" ? [] : scopes.reaching(name)));
+  return made.length > 0 && made.every(({ node }) => facts.gradMode(node) === "off");
+}
+
+/** Every place but a local name that is given a value. */
+function* stores({ file }: Facts): Generator<Store> {
+  for (const at of file.all("Assign"))
+    for (const target of at.targets) {
+      if (target.kind === "Attribute" || target.kind === "Subscript")
+        yield { at, place: target, value: at.value };
+      else if (target.kind === "Name" && isGlobal(target, file)) yield { at, place: target, value: at.value };
+      else if (target.kind === "Tuple")
+        for (const [index, place] of target.items.entries())
+          if (place.kind === "Attribute" || place.kind === "Subscript")
+            yield {
+              at,
+              place,
+              value: at.value.kind === "Tuple" ? (at.value.items[index] ?? at.value) : at.value,
+            };
+    }
+  for (const at of file.callsNamed("update", "__setitem__", "setdefault")) {
+    const place = at.func.kind === "Attribute" ? at.func.value : null;
+    // `seen.update(map=z)`, `seen.update({"map": z})`
+    if (place)
+      for (const { value, name } of at.args)
+        if (name !== null || value.kind === "Dict" || lastWord(at.func) !== "update")
+          yield { at, place, value };
+  }
+}
+
+/** `global last` above it. */
+function isGlobal(name: Name, { scopes }: PythonFile): boolean {
+  return functionOf(name) !== null && scopes.lookup(name)?.scope.node.kind === "Module";
+}
+
+/** `FEATS` of `FEATS[id(self)]`, `self.seen` of `self.seen["map"]`, `model.seen`. */
+function rootOf(place: Expr): Expr | null {
+  let at = place;
+  while (at.kind === "Subscript") at = at.value;
+  return at.kind === "Name" || at.kind === "Attribute" ? at : null;
+}
+
+/** An object's, a global one, or begun before the loop: what goes with the call or the turn keeps nothing. */
+function isThereBefore(root: Expr, at: Node, isForward: boolean, facts: Facts): boolean {
+  const { scopes } = facts.file;
+  let owner = root;
+  while (owner.kind === "Attribute" || owner.kind === "Subscript") owner = owner.value;
+  if (owner.kind !== "Name") return false;
+  if (isSelf(owner)) return true;
+  const binding = scopes.lookup(owner);
+  if (!binding || facts.value(owner).what === "tensor" || facts.value(owner).what === "output") return false;
+  if (binding.scope.node !== scopes.scopeOf(owner).node) return true;
+  if (isGlobal(owner, facts.file)) return true;
+  const loop = facts.stepLoop(at);
+  return !isForward && loop !== null && binding.definitions.every(({ node }) => !contains(loop, node));
+}
+
+/** `if not self.training:` */
+function isOfEvaluation(node: Node, { file }: Facts): boolean {
+  for (let at = node.parent; at && at.kind !== "FunctionDef"; at = at.parent)
+    if (at.kind === "If" && /not (?:\w+\.)*(?:training|train)\b|eval|valid|test/.test(file.textOf(at.test)))
+      return true;
+  return false;
+}
+
+/** Read elsewhere for more than its numbers; in the same forward, below it, the tensor is there under its own name. */
+function isReadWithGraph(root: Expr, word: string, at: Node, isForward: boolean, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(at);
+  if (!isForward && wanted(facts).words.has(word)) return true;
+  if (root.kind === "Name")
+    return (file.scopes.lookup(root)?.definitions ?? []).some(
+      (one) =>
+        wanted(facts).definitions.has(one) ||
+        (isForward &&
+          file.scopes
+            .uses(one)
+            .some((use) => functionOf(use) !== fn && !isWrittenInto(use) && !isCut(use, facts))),
+    );
+  return file.all("Attribute").some((read) => {
+    if (read.attr !== word || isWrittenInto(read) || isCut(read, facts)) return false;
+    if (functionOf(read) === fn) return isForward && read.start < at.start;
+    // Asked for by who only looks at it.
+    const by = functionOf(read);
+    const isReturned = statementOf(read)?.kind === "Return";
+    return isForward
+      ? !(isReturned && by?.kind === "FunctionDef" && /^(?:get_|show|visuali)/.test(by.name))
+      : isReturned;
+  });
+}
+
+function isWrittenInto(node: Node): boolean {
+  let at: Node = node;
+  while (at.parent?.kind === "Subscript" && at.parent.value === at) at = at.parent;
+  return (
+    isWritten(at) ||
+    (at.parent?.kind === "Attribute" &&
+      /^(?:update|append|clear|setdefault|__setitem__)$/.test(at.parent.attr))
+  );
+}
 
 /** `self.features.append(x)` in a forward that begins the list anew: until the next one, all of them are kept. */
 function* lists(facts: Facts): Generator<Finding> {
@@ -234,6 +391,7 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
     !WANTED.test(attribute) &&
     !isScalar(value) &&
     reads.every((read) => selfAttribute(read) !== null && classOf(read) === cls && isUnasked(read, facts));
+  if (facts.guesses && isUnrecorded(value, facts)) return;
   if (!cut && !unread && !harmless && !local && !looked && !watched && !unasked) return;
   if (isSpent(value, facts)) return;
   yield {
@@ -333,7 +491,11 @@ function* hooks(facts: Facts): Generator<Finding> {
         .map((param) => param.name),
     );
     const isGiven = (expr: Expr): boolean =>
-      expr.kind === "Subscript" ? isGiven(expr.value) : expr.kind === "Name" && given.has(expr.id);
+      facts.guesses
+        ? isOfGiven(expr, given)
+        : expr.kind === "Subscript"
+          ? isGiven(expr.value)
+          : expr.kind === "Name" && given.has(expr.id);
     for (const statement of file.all("Assign"))
       if (
         functionOf(statement) === fn &&
@@ -358,6 +520,31 @@ function* hooks(facts: Facts): Generator<Finding> {
         !isWanted(append.func.value, fn, facts)
       )
         yield report(append.args[0]!.value);
+  }
+}
+
+/** `out[0].mean(1)`, `(inp, out)`: computed from what the hook is given, and not cut off. */
+function isOfGiven(expr: Expr, given: ReadonlySet<string>): boolean {
+  switch (expr.kind) {
+    case "Name":
+      return given.has(expr.id);
+    case "Subscript":
+      return isOfGiven(expr.value, given);
+    case "Tuple":
+    case "List":
+      return expr.items.some((item) => isOfGiven(item, given));
+    case "Dict":
+      return expr.values.some((item) => isOfGiven(item, given));
+    case "IfExp":
+      return isOfGiven(expr.body, given) || isOfGiven(expr.orelse, given);
+    case "Call":
+      return (
+        expr.func.kind === "Attribute" &&
+        !/^(?:detach\w*|item|tolist|numpy|size|dim|numel|argmax)$/.test(expr.func.attr) &&
+        isOfGiven(expr.func.value, given)
+      );
+    default:
+      return false;
   }
 }
 
@@ -387,6 +574,12 @@ function isWanted(place: Expr, hook: FunctionDef | Lambda, facts: Facts): boolea
   while (root.kind === "Subscript" || (root.kind === "Attribute" && selfAttribute(root) === null))
     root = root.value;
   const name = lastWord(root);
+  if (facts.guesses) {
+    const { definitions, words } = wanted(facts);
+    return root.kind === "Name"
+      ? (facts.file.scopes.lookup(root)?.definitions ?? []).some((one) => definitions.has(one))
+      : words.has(name);
+  }
   const mentions = root.kind === "Name" ? facts.file.all("Name") : facts.file.all("Attribute");
   return mentions.some((node) => {
     if ((node.kind === "Name" ? node.id : node.attr) !== name || contains(hook, node)) return false;

@@ -10,9 +10,10 @@ import type { CalledKeep } from "../facts/called-keeps.ts";
 import { isReadCut, readsOfList } from "../facts/cuts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFrom } from "../facts/backwarded.ts";
-import { keeps, keepsOfCalls } from "../facts/kept.ts";
+import { candidates, keeps, keepsOfCalls } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
 import { carriedNames, isNetwork, networkOfLoss, runInParts } from "../facts/networks.ts";
+import { bringsGraph } from "../facts/likely-graphs.ts";
 import { isOfOtherRuns } from "../facts/other-runs.ts";
 import { paramGiven } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -35,15 +36,20 @@ export const rule: Rule = {
     const helpers = facts.once(handedOver);
     if (facts.backwards.length === 0 && helpers.length === 0) return;
     const { file } = facts;
-    for (const keep of keeps(facts)) {
+    for (const keep of facts.guesses ? grown(facts) : keeps(facts)) {
       const { loop, root, added, at } = keep;
-      if (!loop || root.kind !== "Name" || facts.gradMode(at) === "off") continue;
-      const sums = new Set(file.scopes.lookup(root)?.definitions ?? []);
+      if (!loop || (root.kind !== "Name" && !facts.guesses) || facts.gradMode(at) === "off") continue;
+      const sums = new Set(root.kind === "Name" ? (file.scopes.lookup(root)?.definitions ?? []) : []);
       const later = [...facts.backwards, ...(keep.how === "sum" ? helpers : [])].filter((one) =>
-        differentiates(one, sums, at, facts),
+        root.kind === "Name"
+          ? differentiates(one, sums, at, facts)
+          : functionOf(one.call) === functionOf(at) &&
+            one.call.start > at.start &&
+            one.loss !== null &&
+            file.textOf(one.loss).includes(file.textOf(root)),
       );
       // `rewards = torch.stack(rewards).detach()`: the name goes on to mean what has no graph.
-      if (keep.how === "list" && isReadWithoutGraph(root, facts)) continue;
+      if (keep.how === "list" && root.kind === "Name" && isReadWithoutGraph(root, facts)) continue;
       // After the loop, or in it now and then: several turns' graphs are alive by then.
       if (later.length === 0 || later.some(({ call }) => !waits(call, loop, facts))) continue;
       // Differentiated in every turn already; another loss of the turn has graphs of its own.
@@ -89,6 +95,40 @@ export const rule: Rule = {
 };
 
 const LOSSES = /loss|cost|err|nll/i;
+
+/** Whatever grows in a loop, also on self or under a key: `self.loss = self.loss + part`, `losses[task] = part`. */
+function grown(facts: Facts): readonly Keep[] {
+  const found = [...keeps(facts)];
+  const known = new Set<Node>(found.map(({ at }) => at));
+  for (const one of candidates(facts)) {
+    const [loop] = loopsAround(one.at);
+    const { root } = one;
+    const begun =
+      root.kind === "Name"
+        ? (facts.file.scopes.lookup(root)?.definitions ?? []).filter(({ how }) => how !== "augment")
+        : [];
+    if (
+      loop &&
+      !known.has(one.at) &&
+      (root.kind !== "Name" || begun.some(({ node }) => !contains(loop, node)))
+    )
+      found.push({ ...one, loop });
+  }
+  return found;
+}
+
+/** `self.compute(part)`, `critic(x)`: by what it gives, the run of a network; not the loss of what one gave. */
+function mayRun(call: Call, facts: Facts): boolean {
+  if (!facts.guesses || call.args.length === 0 || isLoss(call.func, facts)) return false;
+  const name = facts.file.dotted(call.func);
+  if (name !== null && /^(?:torch|builtins|numpy|math|random)\./.test(name)) return false;
+  const own = selfAttribute(call.func) ?? (call.func.kind === "Name" ? call.func.id : null);
+  return (
+    own !== null &&
+    !/^(?:get_|to_|log|print|update|add)|batch|data|sample|aug|device/i.test(own) &&
+    bringsGraph(call, facts)
+  );
+}
 
 /**
  * `total = part(net, x, y, total)`, of a function that adds the part's loss to what it was handed: differentiated after the
@@ -303,6 +343,7 @@ function differentiates(one: Backward, sums: ReadonlySet<Definition>, at: Node, 
 
 /** `loss = sum(criterion(model(x), y) for x, y in parts)`, differentiated in the same function. */
 function* comprehensions(facts: Facts): Generator<Finding> {
+  if (facts.guesses) yield* mapped(facts);
   for (const comp of facts.file.all("Comp")) {
     const [clause] = comp.clauses;
     let call: Call | null = null;
@@ -339,6 +380,23 @@ function* comprehensions(facts: Facts): Generator<Finding> {
       }
       if (at.kind === "Assign" || at.kind === "ExprStmt" || at.kind === "FunctionDef") break;
     }
+  }
+}
+
+/** `loss = sum(map(lambda part: criterion(model(part)), parts))` */
+function* mapped(facts: Facts): Generator<Finding> {
+  for (const call of facts.file.callsNamed("map")) {
+    const each = call.args[0]?.value;
+    if (each?.kind !== "Lambda" || facts.gradMode(call) === "off") continue;
+    let run = false;
+    walk(each.body, (node) => {
+      run ||= node.kind === "Call" && isNetwork(node.func, facts);
+    });
+    const statement = run ? statementOf(call) : null;
+    const [target] = statement?.kind === "Assign" ? statement.targets : [];
+    const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
+    if (made && facts.backwards.some((one) => differentiates(one, new Set([made]), statement!, facts)))
+      yield report(call, made.name, "note");
   }
 }
 
@@ -396,7 +454,8 @@ function forwardIn(loop: Node, value: Expr, facts: Facts, depth = 0): Call | nul
     if (found || node.kind === "Lambda") return false;
     // The numbers of a result have no graph.
     if (node.kind === "Call" && node.func.kind === "Attribute" && CUTS.test(node.func.attr)) return false;
-    if (node.kind === "Call" && (runs(node, facts) || runsGiven(node, facts))) found = node;
+    if (node.kind === "Call" && (runs(node, facts) || runsGiven(node, facts) || mayRun(node, facts)))
+      found = node;
     else if (node.kind === "Attribute" && HELD_LOSS.test(node.attr)) found = lastForward(node, loop, facts);
     else if (node.kind === "Name" && !facts.file.scopes.binds(node))
       for (const one of facts.file.scopes.reaching(node))
