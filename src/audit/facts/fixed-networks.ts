@@ -55,7 +55,8 @@ export function isLoadedHelper(call: Call, loop: Loop, facts: Facts): boolean {
 }
 
 /** By its name, what a function makes of the same input is another each time, or is learnt from. */
-const RANDOM = /rand|augment|noise|drop|shuffle|perturb|mask|train|update|step|save|log|plot|show|visual/i;
+const RANDOM =
+  /rand|draw|augment|noise|drop|shuffle|perturb|mask|train|update|step|save|log|plot|show|visual/i;
 
 const OF_LIBRARIES = /^(?:builtins|torch|torchvision|numpy|copy|wandb)\./;
 

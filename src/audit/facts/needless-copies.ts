@@ -137,7 +137,7 @@ function isReading(arg: Arg, facts: Facts): boolean {
   if (file.functionNamed(callTarget(call, file))) return false;
   if (WRITES.test(word) || arg.name === "out" || call.args.some((one) => one.name === "inplace"))
     return false;
-  if (/^torch\./.test(name)) return !/^torch\.(?:autograd|optim|save|onnx)/.test(name);
+  if (name.startsWith("torch.")) return !/^torch\.(?:autograd|optim|save|onnx)/.test(name);
   if (facts.networks.isLoss(call.func)) return true;
   return (isNetwork(call.func, facts) || selfAttribute(call.func) !== null) && !file.once(writesFirst);
 }

@@ -17,6 +17,7 @@ import {
   repeated,
   softened,
 } from "../facts/invariants.ts";
+import { isUnderTurning, likelyRepeat } from "../facts/likely-repeats.ts";
 import { comesAgain } from "../facts/nests.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { holdsOptions } from "../facts/options.ts";
@@ -58,6 +59,7 @@ export const rule: Rule = {
       ? file.all("Call")
       : [...file.callsNamed("softmax", "log_softmax"), ...file.calls.matching(EVALUATED)];
     yield* ofSelf(facts);
+    if (facts.guesses) yield* byNames(facts);
     if (!trains) yield* pickedElsewhere(facts);
     for (const call of calls) {
       const [inner] = loopsAround(call);
@@ -75,6 +77,7 @@ export const rule: Rule = {
         else if (isInTurned(call, facts)) yield { at: call, severity: "note", message: ofSame(call, facts) };
         continue;
       }
+      if (facts.guesses && isUnderTurning(call, inner, facts)) continue;
       const loop = facts.stepLoop(call);
       // What nothing here puts into eval mode or freezes may be trained by whoever it came from.
       if (isForSeveral(call, inner, facts)) {
@@ -134,6 +137,19 @@ export const rule: Rule = {
     }
   },
 };
+
+/** Where nothing but names and the loop say that both are the same. */
+function* byNames(facts: Facts): Generator<Finding> {
+  for (const call of facts.file.all("Call")) {
+    const often = likelyRepeat(call, facts);
+    if (often !== null)
+      yield {
+        at: call,
+        severity: "note",
+        message: often === "step" ? ofSame(call, facts) : ofTurns(call, facts),
+      };
+  }
+}
 
 /** Of a network that is frozen in a plain run, and learns only where somebody asks for that: then it is to be run anew. */
 function isUnasked(call: Call, loop: Loop, facts: Facts): boolean {

@@ -1,0 +1,227 @@
+import type { PythonFile } from "../../python/file.ts";
+import { classOf, contains, lastWord, walk } from "../../python/nodes.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
+import type { Facts } from "./facts.ts";
+import { isChanged } from "./invariants.ts";
+import { isNetwork } from "./networks.ts";
+import { loopsAround } from "./training.ts";
+import type { Loop } from "./training.ts";
+import { CHANGES, DRAWS } from "./untrained.ts";
+
+/** Networks that give the same again, as far as names and the loop around them say. */
+
+/** What others trained, and a project only asks, by its name. */
+const FROZEN =
+  /(?:^|_)(?:teacher\w*|frozen\w*|ref|reference|vgg\w*|lpips\w*|perceptual\w*|clip|clip_model|vae|text_(?:encoder|model|tower)\w*|pretrained\w*|first_stage_model|feature_extractor|inception\w*|old)$|^(?:(?:model|net|encoder|m)_t|(?:ref|reference|old|frozen|pretrained|clip|teacher)_\w+)$/;
+
+/** Methods of a network that run it. */
+const RUNS =
+  /^(?:forward\w*|encode\w*|extract\w*|embed\w*|evaluate|predict|get_\w*(?:features?|embeds?|embeddings?|logits))$/;
+
+/** An input that is made once, by its name. */
+const SAME =
+  /^(?:\w+_)?(?:fixed|anchors?|probes?|templates?|class_(?:tokens|texts?|prompts?)|text_tokens|null|uncond\w*|neg(?:ative)?_prompts?|empty|blank|style_(?:im(?:g|age)s?)|reference_(?:images?|batch|ids|inputs?))(?:_\w+)?$/;
+
+const RANDOM =
+  /rand|draw|jitter|bernoulli|multinomial|noise|sampl|augment|shuffle|drop|next|iter|pop|get_batch|crop|mix|perm|choice|read|recv|reset|step/i;
+
+const JUDGES = /^(?:val|valid|validate|eval|evaluate|test|infer|score)(?:_\w+)?$/;
+
+/** In which sense a run gives the same each time: in every turn of the loop around, or in every step. */
+export function likelyRepeat(call: Call, facts: Facts): "turn" | "step" | null {
+  const { file } = facts;
+  if (call.args.length === 0 || call.args.some((arg) => arg.star === 2)) return null;
+  const [loop] = loopsAround(call);
+  const net = networkOf(call, facts);
+  if (net === null) return loop && isJudgedAgain(call, loop, facts) ? "turn" : null;
+  const frozen = FROZEN.test(lastWord(net)) || facts.networks.isFrozen(net);
+  const quiet = facts.gradMode(call) === "off";
+  if (!loop) {
+    if (!frozen || !facts.everyStep(call)) return null;
+    return call.args.every(({ value }) => isMadeOnce(value, facts)) && !isTrained(net, file) ? "step" : null;
+  }
+  if (facts.frequency(call, loop) === "throttled" || !(facts.mayBeHot(call) || facts.anyTraining))
+    return null;
+  if (!isSame(call.func, loop, facts) || !call.args.every(({ value }) => isSame(value, loop, facts)))
+    return null;
+  if (!call.args.some(({ value }) => hasName(value)) || isDifferentiated(call, facts)) return null;
+  if (isUnderTurning(call, loop, facts)) return null;
+  if (learnsIn(loop, file))
+    return FROZEN.test(lastWord(net)) &&
+      (quiet || !isHandedAll(call, facts)) &&
+      !isTrained(net, file) &&
+      !isRenewed(net, loop, file)
+      ? "step"
+      : null;
+  return loop.kind === "For" &&
+    !/^(?:range|trange)\(/.test(file.textOf(loop.iter)) &&
+    facts.hot(call) !== null
+    ? "turn"
+    : loop.kind === "For" && !isUnnamed(loop, file) && facts.hot(call) !== null
+      ? "turn"
+      : null;
+}
+
+/** The network that is run: `teacher` of `teacher(x)` and of `teacher.encode(x)`. */
+function networkOf({ func }: Call, facts: Facts): Expr | null {
+  const word = lastWord(func);
+  if (DRAWS.test(word) || CHANGES.test(word) || RANDOM.test(word) || facts.file.dotted(func) !== null)
+    return null;
+  if (
+    facts.networks.isLoss(func) ||
+    /loss|criterion|tokeniz|schedul|optim|transform|metric|grads?(?:_|$)|^(?:save|load|push|from|set|add)_/i.test(
+      word,
+    )
+  )
+    return null;
+  if (func.kind === "Attribute" && RUNS.test(word)) {
+    const name = lastWord(func.value);
+    return FROZEN.test(name) || isNetwork(func.value, facts) ? func.value : null;
+  }
+  if (func.kind === "Attribute" && func.value.kind !== "Name" && func.value.kind !== "Attribute") return null;
+  return FROZEN.test(word) || isNetwork(func, facts) ? func : null;
+}
+
+/** `validate(loader, teacher, criterion)` in every epoch of a training. */
+function isJudgedAgain(call: Call, loop: Loop, facts: Facts): boolean {
+  const { file } = facts;
+  return (
+    JUDGES.test(lastWord(call.func)) &&
+    call.args.some(({ value }) => value.kind === "Name" && FROZEN.test(value.id)) &&
+    call.args.every(({ value }) => isSame(value, loop, facts)) &&
+    call.args.every(
+      ({ value }) => value.kind !== "Name" || !FROZEN.test(value.id) || !isRenewed(value, loop, file),
+    ) &&
+    facts.frequency(call, loop) !== "throttled" &&
+    (learnsIn(loop, file) || /\btrain\w*\(/.test(file.codeOf(loop)))
+  );
+}
+
+/** What the loop binds nowhere, writes into nowhere, and draws no part of. */
+function isSame(expr: Expr, loop: Node, facts: Facts, depth = 0): boolean {
+  const { file } = facts;
+  let same = true;
+  walk(expr, (node) => {
+    if (!same) return false;
+    if (node.kind === "Call" && (RANDOM.test(lastWord(node.func)) || lastWord(node.func).endsWith("_")))
+      same = false;
+    if (node.kind === "Lambda" || node.kind === "Comp") same = false;
+    const own = node.kind === "Attribute" ? selfAttribute(node) : null;
+    if (own !== null) {
+      same &&= isKept(node as Expr, own, file);
+      return false;
+    }
+    if (node.kind === "Attribute" && /^(?:device|dtype)$/.test(node.attr)) return false;
+    if (node.kind === "Name") {
+      const definitions = file.scopes.lookup(node)?.definitions ?? [];
+      const inside = definitions.filter((one) => contains(loop, one.node));
+      const [only] = inside;
+      const remade =
+        inside.length === 1 &&
+        definitions.length === 1 &&
+        only!.how === "assign" &&
+        only!.value !== null &&
+        depth < 3 &&
+        isSame(only!.value, loop, facts, depth + 1);
+      if ((inside.length > 0 && !remade) || isChanged(node, loop, facts)) same = false;
+    }
+    return same;
+  });
+  return same;
+}
+
+/** What only `__init__` sets; a layer, or a method, that nothing sets here as well. */
+function isKept(node: Expr, own: string, file: PythonFile): boolean {
+  const cls = classOf(node);
+  const writes = cls ? (attributesOf(cls, file).get(own)?.writes ?? []) : [];
+  return (
+    writes.every(
+      ({ in: method, how, value }) =>
+        method.name === "__init__" &&
+        how !== "augment" &&
+        !(value !== null && /\bParameter\(|requires_grad/.test(file.textOf(value))),
+    ) &&
+    !file.says(
+      new RegExp(`self\\.${own}(?:\\[[^\\n\\]]*\\] *[-+*/]?=[^=]|\\.(?!requires_grad_)\\w*[a-z]_\\()`),
+    )
+  );
+}
+
+/** `self.anchors` that only `__init__` sets, `class_tokens` that is handed in, beside settings. */
+function isMadeOnce(expr: Expr, facts: Facts): boolean {
+  let at = expr;
+  while (
+    at.kind === "Call" &&
+    at.func.kind === "Attribute" &&
+    /^(?:to|cuda|float|half|unsqueeze|expand|repeat|detach)$/.test(at.func.attr)
+  )
+    at = at.func.value;
+  if (at.kind === "Const" || at.kind === "Num" || at.kind === "Str") return true;
+  const own = selfAttribute(at);
+  if (own !== null) {
+    const cls = classOf(at);
+    const writes = cls ? (attributesOf(cls, facts.file).get(own)?.writes ?? []) : [];
+    return (writes.length > 0 || SAME.test(own)) && isKept(at, own, facts.file);
+  }
+  return (
+    at.kind === "Name" &&
+    SAME.test(at.id) &&
+    facts.file.scopes.reaching(at).every(({ how }) => how === "param")
+  );
+}
+
+function hasName(expr: Expr): boolean {
+  let found = false;
+  walk(expr, (node) => {
+    found ||= node.kind === "Name" || node.kind === "Str";
+    return !found;
+  });
+  return found;
+}
+
+/** `if weight > 0.9:` of a weight that turns with the loop. */
+export function isUnderTurning(call: Call, loop: Loop, facts: Facts): boolean {
+  for (let at: Node | null = call; at && at !== loop; at = at.parent)
+    if (at.kind === "If" && !contains(at.test, call) && !isSame(at.test, loop, facts)) return true;
+  return false;
+}
+
+/** What the function is handed may be somebody's output, which gradients go back to. */
+const isHandedAll = (call: Call, { file }: Facts): boolean =>
+  call.args.every(
+    ({ value }) =>
+      value.kind === "Name" &&
+      !SAME.test(value.id) &&
+      file.scopes.reaching(value).some(({ how }) => how === "param"),
+  );
+
+const isDifferentiated = (call: Call, { backwards }: Facts): boolean =>
+  backwards.some(({ loss }) => loss !== null && contains(loss, call));
+
+const learnsIn = (loop: Loop, file: PythonFile): boolean =>
+  /\b(?:backward\w*|step|update\w*|optimi[sz]e\w*|learn|train_\w+|training_step|fit|apply_gradients)\(/.test(
+    file.codeOf(loop),
+  );
+
+/** `teacher.train()`, `Adam(teacher.parameters())` */
+const isTrained = (net: Expr, file: PythonFile): boolean =>
+  file.says(
+    new RegExp(
+      `(?:Adam\\w*|SGD|RMSprop|optim\\w*)\\([^\\n]*\\b${lastWord(net)}\\.(?:module\\.)?parameters\\(|\\b${lastWord(net)}\\.train\\(\\s*(?:True)?\\)`,
+    ),
+  );
+
+/** `update(teacher, student)`, `teacher.load_state_dict(…)`, `zip(teacher.parameters(), …)` in the loop. */
+const isRenewed = (net: Expr, loop: Loop, file: PythonFile): boolean =>
+  new RegExp(
+    `\\b${lastWord(net)}(?:\\.module)?\\.(?:load_state_dict|\\w*parameters|data|update\\w*|weight)\\b|(?:update|ema|copy|sync|load)\\w*\\([^()]*\\b${lastWord(net)}\\b|\\b${lastWord(net)} ?= `,
+    "i",
+  ).test(file.codeOf(loop));
+
+/** `for _ in range(n)`, of which the turn is not asked: what is drawn by dropout is another each time. */
+function isUnnamed(loop: Loop, file: PythonFile): boolean {
+  if (loop.kind !== "For" || loop.target.kind !== "Name") return false;
+  const { id } = loop.target;
+  return !loop.body.some((statement) => new RegExp(`\\b${id}\\b`).test(file.textOf(statement)));
+}
