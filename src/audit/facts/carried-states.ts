@@ -295,7 +295,7 @@ export function begunUnderTest(
  */
 export function* throughName(facts: Facts): Generator<{ readonly at: Node; readonly own: string }> {
   const { file } = facts;
-  for (const statement of assignsOfKind("Attribute", file)) {
+  for (const statement of facts.guesses ? [] : assignsOfKind("Attribute", file)) {
     const [target] = statement.targets;
     const own = target ? selfAttribute(target) : null;
     if (own === null || !STATE.test(own) || /cache|past|kv/i.test(own)) continue;

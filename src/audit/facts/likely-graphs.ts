@@ -123,7 +123,7 @@ const NETWORK =
   /^(?:\w+_)?(?:critic|actor|policy|[qv]f?|qf?_?net|generator|discriminator|encoder|decoder|backbone|head|predictor|projector|world_model|flow|unet|vae|student|trunk|cell)(?:_?\d)?$/;
 
 /** `self.critic(obs)`, `encoder(x)`: by its name a network, whoever made it. */
-function isCalledAsNetworks(func: Expr): boolean {
+export function isCalledAsNetworks(func: Expr): boolean {
   const own = selfAttribute(func) ?? (func.kind === "Name" ? func.id : null);
   return own !== null && NETWORK.test(own);
 }

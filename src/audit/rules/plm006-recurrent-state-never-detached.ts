@@ -1,4 +1,5 @@
 import { isNone, isTrue, keyword } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Global, Name, Node } from "../../python/tree.ts";
@@ -28,6 +29,7 @@ import { derivesFromInput } from "../facts/flow.ts";
 import { derivesFrom } from "../facts/backwarded.ts";
 import { throughRollout, whileActing } from "../facts/idle-states.ts";
 import type { Idle } from "../facts/idle-states.ts";
+import { carriedPlaces } from "../facts/likely-states.ts";
 import { joinedMemories } from "../facts/joined-memories.ts";
 import { statesOnNetworks } from "../facts/network-states.ts";
 import { isNetwork, runInParts } from "../facts/networks.ts";
@@ -57,6 +59,8 @@ export const rule: Rule = {
     }
     for (const finding of [...cutsNothing(facts), ...throughPlace(facts), ...partByPart(facts)])
       if (!told.has(finding.at.start)) yield finding;
+    for (const { read } of carriedPlaces(facts))
+      if (!told.has(read.start)) yield { at: read, message: message(facts.file.textOf(read)) };
   },
 };
 
@@ -121,6 +125,8 @@ function* carried(facts: Facts): Generator<Finding> {
           continue;
         }
         const begins = definitions.filter((one) => !contains(loop, one.node));
+        // `if hidden is not None: hidden = hidden.detach()`
+        if (opaque && isRebound(part.id, loop, file)) continue;
         if (opaque && !retained && (!STATE.test(part.id) || file.once(anyCutsItsOwn))) continue;
         const finding = helper
           ? { at: helper.at, message: `${message(part.id)}: \`${helper.name}\` detaches nothing` }
@@ -140,6 +146,12 @@ function* carried(facts: Facts): Generator<Finding> {
   yield* onSelf(facts);
   yield* throughGlobal(facts);
   yield* onNetwork(facts);
+}
+
+function isRebound(name: string, loop: Node, file: PythonFile): boolean {
+  return new RegExp(`\\b${name} *= *${name}\\.(?:detach\\(|data\\b)|\\b${name}\\.detach_\\(`).test(
+    file.codeOf(loop),
+  );
 }
 
 /** By its name a function that cuts a state off from the steps before. */
