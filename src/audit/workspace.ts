@@ -191,6 +191,7 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
     [before.accelerated, after.accelerated],
     [before.working, after.working],
     [before.varying, after.varying],
+    [before.mayVary, after.mayVary],
     [before.defaulting, after.defaulting],
     [before.blocking, after.blocking],
     [before.ranked, after.ranked],

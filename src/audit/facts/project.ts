@@ -146,6 +146,8 @@ export interface ProjectFacts {
   readonly pinnedParams: ReadonlySet<string>;
   /** Modules of programs whose batches vary in shape. */
   readonly varying: ReadonlySet<string>;
+  /** Those of programs whose batches may vary, by the words of some file. */
+  readonly mayVary: ReadonlySet<string>;
   /** Modules of programs whose new tensors are on the device unless told otherwise. */
   readonly defaulting: ReadonlySet<string>;
   /** Modules of programs that have a dataset which hands out float64. */
@@ -358,6 +360,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     if (word.startsWith(CHECKPOINTED_BY)) checkpointedBy.push(word.slice(CHECKPOINTED_BY.length));
   const programs = new Programs(summaries, names);
   const varying = programs.with((file) => file.varies === true);
+  const mayVary = programs.with((file) => file.mayVary === true);
   const defaulting = programs.with((file) => file.defaults === true);
   const wideData = programs.with(({ wide: made }) => made?.some((one) => WIDE_DATA.test(one)) === true);
   const blocking = programs.with((file) => file.blocks === true);
@@ -391,6 +394,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     pinnedParams: pinnedParams(summaries, names, graph.byName),
     collates: summaries.flatMap((file) => file.collates ?? []),
     varying,
+    mayVary,
     defaulting,
     wideData,
     blocking,

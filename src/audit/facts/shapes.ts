@@ -68,6 +68,25 @@ export function shapesVary(file: PythonFile, isOff: (node: Node) => boolean = ()
   );
 }
 
+/** What pads, groups by length, cuts at random lengths or resizes at random, by its words. */
+const MAY_VARY =
+  /pad_packed|pack_padded|pad_sequence|pad_to_(?:max|longest)|(?:max|longest)_?\w*\s*=\s*max\((?:\[|len\(|map\(len|x\.s|\w+\.s(?:hape|ize)[^\n]* for )|BucketIterator|[Bb]ucket\w*(?:Sampler|Batch)|batch_by_(?:size|length)|nested_tensor|[Mm]ulti_?[Ss]cale_?(?:[Tt]rain|[Rr]esize|[Aa]ug|[Cc]rop)|RandomResize\(|ResizeShortestEdge|random_?(?:resize|rescale|size|length)\w*\(|(?:size|len|length|frames)s?\s*=\s*(?:int\()?(?:\w+\.)*(?:randint|choice|randrange|uniform)\(/;
+
+/** Recordings are as long as they are, in an evaluation if not before; pictures one at a time, of which nothing is cut. */
+const OPENS_SOUND =
+  /\b(?:soundfile|sf)\.read\(|librosa\.(?:core\.)?load\(|torchaudio\.load\(|wavfile\.read\(/;
+const TAKES_ONE = /\bbatch_size\s*=\s*1\b/;
+const CUTS_ALIKE = /Resize|Crop|interpolate\(/;
+
+/** What may well bring batches of varying shapes. */
+export function shapesMayVary(file: PythonFile): boolean {
+  return (
+    file.says(MAY_VARY) ||
+    file.says(OPENS_SOUND) ||
+    (file.says(TAKES_ONE) && file.says(/Compose\(/) && !file.says(CUTS_ALIKE))
+  );
+}
+
 /** `padding="longest"`, `processor(text=texts, images=images, padding=True, return_tensors="pt")` */
 function isLongest(padding: Expr, call: Call): boolean {
   return padding.kind === "Str"

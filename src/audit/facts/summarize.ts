@@ -42,7 +42,7 @@ import { hasWorkers, loadersMade } from "./loaders.ts";
 import { pinnedMakers } from "./pinned-makers.ts";
 import { collatedWith, heldByDatasets, hostCollates, sharedClasses, trainedClasses } from "./worker-data.ts";
 import { STEPPERS, isCompound, isRunAlone } from "./names.ts";
-import { shapesVary } from "./shapes.ts";
+import { shapesMayVary, shapesVary } from "./shapes.ts";
 import { isBehindOwnOption, turnsCheckpointingOn } from "./behind-options.ts";
 import { callTarget, drawsFromHanded, functionName, isMain, otherTargets } from "./summary.ts";
 import { reducers, runners } from "./returns.ts";
@@ -230,6 +230,7 @@ class Summarizer {
       wide: wide.size > 0 ? [...wide].map(([fn, places]) => `${file.qualified(fn)}:${places}`) : undefined,
       defaults: defaultsToDevice(file) || undefined,
       varies: shapesVary(file, (node) => isBehindOwnOption(node, file)) || undefined,
+      mayVary: shapesMayVary(file) || undefined,
       blocks: (file.mentions("CUDA_LAUNCH_BLOCKING") && file.says(BLOCKS)) || undefined,
       states: file.says(READS_STATES) || undefined,
       ranks: setsUpRanks(file) || undefined,

@@ -54,6 +54,8 @@ export interface FileSummary {
   readonly wide?: readonly string[] | undefined;
   /** It brings batches of varying shapes. */
   readonly varies?: true | undefined;
+  /** By its words it may. */
+  readonly mayVary?: true | undefined;
   /** It has new tensors made on the device unless told otherwise. */
   readonly defaults?: true | undefined;
   /** It has the host wait for every kernel. */

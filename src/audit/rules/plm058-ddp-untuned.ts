@@ -1,6 +1,6 @@
 import { isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, contains, lastWord, statementOf } from "../../python/nodes.ts";
+import { ancestors, blockOf, contains, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, Dict, Expr, Node, NodeOf, Stmt } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { MICRO_STEPS, countsToOne, isOneByDefault, isReplicated } from "../facts/accumulation.ts";
@@ -10,9 +10,11 @@ import { isHandedThrottle } from "../facts/guards.ts";
 import { isNetwork } from "../facts/networks.ts";
 import type { Backward } from "../facts/training.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
+import { throttleOf } from "../facts/step-throttles.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { assignsBeyondNames } from "../facts/assigns.ts";
+import { truth } from "../facts/truth.ts";
 
 const SEARCH = "find_unused_parameters";
 const SEARCHES = "Every step walks the whole graph on the host to look for parameters without a gradient";
@@ -36,12 +38,13 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    yield* searches(file);
+    yield* searches(facts);
     const wraps = file.callsNamed("DistributedDataParallel").filter((call) => isReplicated(call, file));
     for (const call of wraps) {
       // Asked for beside `**settings` that cannot be read, it is asked for all the same.
       const unused = given(call, SEARCH, file) ?? putIn(call, SEARCH, file);
-      if (isAsked(unused)) yield { at: unused!, message: SEARCHES };
+      if (isAsked(unused) || (facts.guesses && unused && mayBeAsked(unused, facts)))
+        yield { at: unused!, message: SEARCHES };
       if (hidesArguments(call, file)) continue;
       const view = given(call, "gradient_as_bucket_view", file);
       if (!view || isFalse(view))
@@ -61,6 +64,7 @@ export const rule: Rule = {
     // Of a network that another file puts into one and hands over, nobody sees here which it is.
     const certain = wraps.length > 0;
     const drivers = certain || isReplicatedElsewhere(facts) ? null : driversOf(facts);
+    if (facts.guesses) yield* likely(facts);
     if (drivers?.length === 0) return;
     const backwards = facts.backwards.filter(({ call }) => drivers?.includes(receiver(call)) ?? true);
     const steps = optimizerSteps(file);
@@ -83,6 +87,7 @@ export const rule: Rule = {
       const inLoop = backwards.filter(({ call }) => turnOf(call, facts) === loop);
       for (const backward of inLoop) {
         const { call } = backward;
+        if (facts.guesses && hasOwnStep(call, loop, file)) continue;
         if (
           facts.frequency(call, loop) === "every" ||
           isEitherWay(backward, inLoop, steps, loop, facts) ||
@@ -126,6 +131,47 @@ export const rule: Rule = {
         yield { at: valueAt, message: SEARCHES };
   },
 };
+
+/**
+ * A step now and then below a backward in every turn, in a program that has DistributedDataParallel somewhere: whoever hands the
+ * network over has wrapped it.
+ */
+function* likely(facts: Facts): Generator<Finding> {
+  const { file, project } = facts;
+  const isWrapped =
+    project.replicated.has(file.module) || file.callsNamed("DistributedDataParallel", "DDP").length > 0;
+  if (!isWrapped || facts.backwards.length === 0) return;
+  if (file.all("Attribute").some(({ attr }) => SYNCS.test(attr)) || entersSync(file)) return;
+  const steps = optimizerSteps(file);
+  const seen = new Set<Node>();
+  for (const step of steps) {
+    const loop = turnOf(step, facts);
+    if (!loop || seen.has(loop) || !throttleOf(step, loop, facts) || goesAround(loop, file)) continue;
+    seen.add(loop);
+    // Another that steps in every turn uses its gradients up.
+    const isEvery = (one: Call): boolean =>
+      turnOf(one, facts) === loop && facts.frequency(one, loop) === "every" && !throttleOf(one, loop, facts);
+    if (steps.some(isEvery)) continue;
+    for (const { call } of facts.backwards)
+      if (
+        turnOf(call, facts) === loop &&
+        facts.frequency(call, loop) === "every" &&
+        !isByDriver(call) &&
+        !hasOwnStep(call, loop, file)
+      )
+        yield { at: call, message: REDUCES };
+  }
+}
+
+/** In a branch with a step of its own, it is another network's turn. */
+function hasOwnStep(backward: Call, loop: Node, file: PythonFile): boolean {
+  return file
+    .callsNamed("step")
+    .some((one) => contains(loop, one) && blockOf(statementOf(one)!) === blockOf(statementOf(backward)!));
+}
+
+/** An engine or accelerate, which knows by itself when to exchange. */
+const isByDriver = (call: Call): boolean => /engine|deepspeed|accelerat/.test(receiver(call));
 
 /** `net = wrap(net, rank)` of another file of the program; a script that imports it for something else speaks of no ranks. */
 function isReplicatedElsewhere({ file, project }: Facts): boolean {
@@ -336,6 +382,17 @@ function opens(expr: Expr, file: PythonFile): expr is Dict | Call {
   return expr.kind === "Dict" || (expr.kind === "Call" && file.dotted(expr.func) === "builtins.dict");
 }
 
+/** By whichever way a name came here, or by an option: `find_unused = True`, `not args.static`, `kind == "moe"`. */
+function mayBeAsked(flag: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  if (truth(flag, facts) !== null) return truth(flag, facts) === true;
+  if (flag.kind === "Compare" || flag.kind === "Bool") return true;
+  return (
+    flag.kind === "Name" &&
+    file.scopes.reaching(flag).some(({ value }) => value !== null && truth(value, facts) === true)
+  );
+}
+
 /** `True`, and `True if ddp else None`. */
 function isAsked(flag: Expr | null): boolean {
   if (flag?.kind !== "IfExp") return isTrue(flag);
@@ -363,7 +420,8 @@ function isPartial({ func, args: [first] }: Call, file: PythonFile): boolean {
 }
 
 /** The same setting through accelerate, transformers and Lightning. */
-function* searches(file: PythonFile): Generator<Finding> {
+function* searches(facts: Facts): Generator<Finding> {
+  const { file } = facts;
   for (const call of file.calls.given(["ddp_find_unused_parameters", "find_unused_parameters", "strategy"])) {
     const name = last(file.dotted(call.func) ?? "");
     const flag =
@@ -371,7 +429,8 @@ function* searches(file: PythonFile): Generator<Finding> {
       (/^(?:DistributedDataParallelKwargs|DDP\w*(?:Strategy|Plugin))$/.test(name) || isPartial(call, file)
         ? keyword(call, "find_unused_parameters")
         : null);
-    if (flag && isAsked(flag.value)) yield { at: flag, message: SEARCHES };
+    if (flag && (isAsked(flag.value) || (facts.guesses && mayBeAsked(flag.value, facts))))
+      yield { at: flag, message: SEARCHES };
     const strategy = keyword(call, "strategy");
     if (
       strategy?.value.kind === "Str" &&

@@ -114,7 +114,7 @@ function* likely(file: PythonFile): Generator<Finding> {
 }
 
 function isOfFsdp({ args: [first] }: Call, file: PythonFile): boolean {
-  return first !== undefined && /\.FullyShardedDataParallel$/.test(file.dotted(first.value) ?? "");
+  return first !== undefined && file.dotted(first.value)?.endsWith(".FullyShardedDataParallel") === true;
 }
 
 export const rule: Rule = {

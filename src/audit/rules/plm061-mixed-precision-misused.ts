@@ -9,7 +9,7 @@ import { isTorchScaler } from "../facts/hands-out.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
-import type { Fix, Rule } from "../rule.ts";
+import type { Finding, Fix, Rule } from "../rule.ts";
 
 const SCREEN = 20;
 /** Through so many names, lambdas and functions a context is followed to where it is made. */
@@ -34,6 +34,7 @@ export const rule: Rule = {
     // Kept under another name, it is called by that.
     if (!facts.file.mentions("autocast") && !facts.file.mentions("GradScaler")) return;
     const { file } = facts;
+    if (facts.guesses) yield* likely(facts);
     for (const { call } of facts.backwards) {
       for (const at of ancestors(call)) {
         if (at.kind === "Lambda") break;
@@ -242,6 +243,72 @@ function isSwitchedBy(cast: Call, by: Expr, file: PythonFile): boolean {
     (enabled.kind === "Call" && enabled.func.kind === "Attribute" && enabled.func.attr === "is_enabled")
   );
 }
+
+/** What a context is called that casts, where nobody sees what it is; the gradients of what is evaluated are another matter. */
+const CASTS = /auto_?cast|(?:^|_)amp(?:_|$)|precision_(?:scope|context|ctx)|mixed_precision/i;
+
+/** `with self.amp_context():`, `@amp_autocast`, by name; what scales or disables casts nothing. */
+function isCastByName(expr: Expr, { file }: Facts): boolean {
+  const callee = expr.kind === "Call" ? expr.func : expr;
+  const word = lastWord(callee);
+  return (
+    CASTS.test(word) &&
+    !/scale|disable|no_|suspend|without|skip/i.test(word) &&
+    !(expr.kind === "Call" && isFalse(keyword(expr, "enabled")?.value ?? null)) &&
+    !file.textOf(expr).includes("enabled=False")
+  );
+}
+
+/** Where one stands under a cast, up to the function around: a block, a decorator, `enter_context(autocast())` before it. */
+function isUnderCast(call: Call, facts: Facts): boolean {
+  const isCast = (expr: Expr): boolean => isCastByName(expr, facts) || isAutocast(expr, facts);
+  for (const at of ancestors(call)) {
+    if (at.kind === "Lambda") return false;
+    if (at.kind === "FunctionDef") return at.decorators.some(isCast);
+    if (at.kind === "With")
+      for (const { context } of at.items) {
+        if (
+          context.kind === "Call" &&
+          keyword(context, "enabled") &&
+          isFalse(keyword(context, "enabled")!.value)
+        )
+          return false;
+        if (isCast(context)) return true;
+      }
+  }
+  return false;
+}
+
+/**
+ * Backward under what is called like a cast, itself or in a function that is called there; a scaler in a file that casts to
+ * bfloat16 and speaks of no other half.
+ */
+function* likely(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const { call } of facts.backwards) if (isUnderCast(call, facts)) yield { at: call, message: UNDER };
+  for (const call of file.calls.matching(/step|train|backward|update|loss|optimi|learn|iter|fit|batch/i))
+    if (
+      !/_?test_/.test(lastWord(call.func)) &&
+      !facts.backwards.some((one) => one.call === call) &&
+      facts.callee(call)?.reachesBackward === true &&
+      isUnderCast(call, facts)
+    )
+      yield { at: call, message: UNDER };
+  if (!file.says(/bfloat16|bf16/) || !file.says(CASTS_AT_ALL) || file.says(OTHER_HALF)) return;
+  // Without a type, it casts to float16.
+  const isHalf = (call: Call): boolean =>
+    isTorchAutocast(call, file) && argument(call, "dtype", 1) === null && facts.gradMode(call) !== "off";
+  if (file.callsNamed("autocast").some(isHalf)) return;
+  for (const call of file.callsNamed("GradScaler")) {
+    const enabled = keyword(call, "enabled")?.value ?? null;
+    if (isTorchScaler(call, file) && !isFalse(said(enabled ?? call, file)) && !isChosenByType(call, file))
+      yield { at: call.func, message: FOR_NOTHING };
+  }
+}
+
+const CASTS_AT_ALL = /autocast|mixed_precision|\bprecision\s*=/;
+const OTHER_HALF =
+  /(?<!b)float16|fp16|\.half\b|use_bf16|is_bf16|bf16\s*(?:else|if|and|or)|if [^\n]*(?:bf16|bfloat16)/;
 
 /** The last statement of the block, alone on its line, one level out. */
 function moveOut(call: Call, block: With, facts: Facts): Fix | null {
