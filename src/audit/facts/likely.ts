@@ -30,7 +30,7 @@ export const isTelling = (name: string): boolean => TELLS.test(name);
 
 /** What runs in a training step, by its name. */
 const STEPS =
-  /^_?(?:train(?!er|ing_args|_test_split|_loop|_model|_network|_net)(?:_?(?:step|batch|iter(?:ation)?|one_(?:step|batch|iter(?:ation)?)|on_batch|D|G|generator|discriminator|critic|actor))|training_step|\w*_step|step|update(?:_\w+)?|optimi[sz]e(?:_\w+)?|learn|backward(?:_\w+)?|forward(?:_\w+)?|run_(?:step|batch|iter)|(?:compute|calc|calculate|get)_(?:\w+_)?loss(?:es)?|(?:\w+_)?loss(?:_fn|_func|_function)?|train_(?:on_)?(?:batch|step))$/;
+  /^_?(?:train(?!er|ing_args|_test_split|_loop|_model|_network|_net)(?:_?(?:step|batch|iter(?:ation)?|one_(?:step|batch|iter(?:ation)?)|on_batch|D|G|generator|discriminator|critic|actor))|training_step|\w*_step|step|update(?:_\w+)?|optimi[sz]e(?:_\w+)?|learn|backward(?:_\w+)?|forward(?:_\w+)?|run_(?:step|batch|iter)|(?:compute|calc|calculate|get)_(?:\w+_)?loss(?:es)?|(?:\w+_)?loss(?:es)?(?:_fn|_func|_function)?|train_(?:on_)?(?:batch|step))$/;
 
 /** What a file says that trains or helps to. */
 const TRAINS = /backward|optimizer|zero_grad|loss|Trainer\b/;

@@ -8,6 +8,7 @@ import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loadersOf } from "../facts/loaders.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { Reckoned } from "../facts/reckoned-turns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -135,6 +136,8 @@ export const rule: Rule = {
         continue;
       put(call);
     }
+    const known = new Set([...groups.values()].filter((here) => here.length > 1).flat());
+    if (facts.guesses) yield* likelyMeetings(known, facts);
     for (const here of groups.values())
       if (
         here.length > 1 &&
@@ -155,7 +158,95 @@ export const rule: Rule = {
   },
 };
 
+/**
+ * What is likely: whatever is called as what makes ranks meet, in a loop with a backward or in what is run by one; and a second
+ * reduction of the same step, of whatever it is given.
+ */
+function* likelyMeetings(known: ReadonlySet<Call>, facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const groups = new Map<Node, Call[]>();
+  for (const call of file.callsNamed(...MEETINGS, ...REDUCTIONS)) {
+    if (file.once(meetingPoints).has(functionOf(call) as FunctionDef)) continue;
+    if (!isLikelyTurn(call, facts) || isToMeasure(call, file) || isOfGradients(call, file)) continue;
+    if (MEETINGS.includes(lastWord(call.func))) {
+      if (
+        !/^torch\.(?!distributed)|^threading|^multiprocessing/.test(file.dotted(call.func) ?? "") &&
+        OF_DISTRIBUTED.test(file.textOf(call.func))
+      )
+        yield { at: call, message: MEETS };
+      continue;
+    }
+    if (!isOverMetrics(call, file) && !call.args.some(({ value }) => isLikelyNumber(value, file))) continue;
+    const around: Node = loopsAround(call)[0] ?? functionOf(call) ?? file.tree.module;
+    groups.set(around, [...(groups.get(around) ?? []), call]);
+  }
+  for (const here of groups.values()) {
+    const [first, second] = here;
+    if (here.some((call) => known.has(call))) continue;
+    if (second)
+      yield {
+        at: second,
+        message: `${here.length} separate reductions on every step, each as slow as one; stack the values and reduce once`,
+      };
+    else if (isOverMetrics(first!, file)) yield { at: first!, message: EACH };
+  }
+}
+
+const MEETINGS: readonly string[] = [
+  "barrier",
+  "Barrier",
+  "monitored_barrier",
+  "wait_for_everyone",
+  "rendezvous",
+  "synchronize",
+  "wait_for_all",
+  "sync_processes",
+];
+
+const REDUCTIONS: readonly string[] = ["all_reduce", "all_gather_object", "allreduce"];
+
+/** One number, by its name or by what it is made of: `total_loss`, `hits.sum()`. */
+function isLikelyNumber(expr: Expr, file: PythonFile): boolean {
+  const made = expr.kind === "Name" ? file.scopes.onlyValue(expr) : null;
+  return (
+    /loss|acc|metric|count|num|total|correct|mean|avg|norm|reward|error|stat|hits|top[15]/i.test(
+      file.textOf(expr),
+    ) ||
+    (made !== null &&
+      /\.(?:mean|sum|max|min|std|norm)\(\)|torch\.tensor\(\[?[\w.]+\]?/.test(file.textOf(made)))
+  );
+}
+
+/** Not `torch.cuda.synchronize()`: what says that it is of ranks. */
+const OF_DISTRIBUTED =
+  /dist|comm|barrier|Barrier|fabric|accelerator|hvd|xm\.|strategy|utils?\.|misc\.|rank|world|wait_for|rendezvous|sync_processes/;
+
+/** `all_reduce(p.grad)`: what gradients wait for is needed. */
+function isOfGradients(call: Call, file: PythonFile): boolean {
+  return call.args.some(({ value }) => /grad|param|weight|buffer|bucket|\bp\b/i.test(file.textOf(value)));
+}
+
+/** In every turn of a loop that differentiates or steps, or in a function that is run by a step. */
+function isLikelyTurn(call: Call, facts: Facts): boolean {
+  const [loop] = loopsAround(call);
+  if (loop && facts.frequency(call, loop) === "throttled") return false;
+  if (isSeldom(call, facts)) return false;
+  const steps =
+    loop !== undefined &&
+    (facts.backwards.some((one) => loopsAround(one.call)[0] === loop) ||
+      optimizerSteps(facts.file).some((step) => loopsAround(step)[0] === loop));
+  return steps || facts.everyStep(call) !== null;
+}
+
+/** `if turn == 0:` */
+function isSeldom(call: Call, { file }: Facts): boolean {
+  const [loop] = loopsAround(call);
+  const reckon = loop ? new Reckoned(loop, file) : null;
+  return reckon !== null && [1, 2].some((turn) => reckon.runs(call, turn) === false);
+}
+
 function isEveryTurn(call: Call, facts: Facts): boolean {
+  if (facts.guesses && isSeldom(call, facts)) return false;
   return (
     !isToMeasure(call, facts.file) &&
     (facts.everyStep(call) !== null ||

@@ -1,11 +1,12 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { literalDict } from "../facts/arguments.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { callsOf } from "../facts/returns.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Rule } from "../rule.ts";
 
@@ -19,11 +20,12 @@ export const rule: Rule = {
     severity: "note",
     fix: "unsafe",
     patterns: [73],
-    hotOnly: true,
   },
   *check(facts) {
     const { file } = facts;
-    if (!facts.accelerator || file.callsNamed("set_default_validate_args").length > 0) return;
+    if (!(facts.anyHot || facts.guesses)) return;
+    const onDevice = facts.accelerator || (facts.guesses && facts.project.accelerated.size > 0);
+    if (!onDevice || file.callsNamed("set_default_validate_args").length > 0) return;
     const others = file.mentions("distributions") ? file.all("Call") : [];
     for (const call of new Set([...file.calls.matching(CLASSES), ...others])) {
       const family = baseMade(call, file);
@@ -40,7 +42,7 @@ export const rule: Rule = {
       const asked = keyword(call, "validate_args");
       // Of host arrays they cost no wait.
       if (call.args.every(({ value }) => facts.value(value).device === "cpu")) continue;
-      if (isEveryStep(call, family, facts))
+      if (isEveryStep(call, family, facts) || (facts.guesses && isLikelyOften(call, facts)))
         yield {
           at: call,
           message: `\`${last(name)}\` tests its arguments, and each value given to \`log_prob\`, on the host: a wait each, on every step`,
@@ -112,6 +114,36 @@ function isEveryStep(call: Call, family: Family | null, facts: Facts): boolean {
         .some((made) => file.dotted(made.func) === file.qualified(family.cls) && often(made)))
   );
 }
+
+/**
+ * What is likely: a distribution of tensors that a function computes is made whenever that is called, which in a program that trains
+ * is on every step, unless it is called to judge, to act in an environment or to make something ready.
+ */
+function isLikelyOften(call: Call, facts: Facts): boolean {
+  const fn = functionOf(call);
+  if (fn?.kind !== "FunctionDef" || ONCE.test(fn.name) || ONCE.test(facts.file.path)) return false;
+  if (facts.gradMode(call) === "off" && facts.hot(call) === null) return false;
+  if (facts.frequency(call, fn) === "throttled") return false;
+  // Above the loop of steps it is made once.
+  if ([...facts.stepLoops].some((loop) => contains(fn, loop) && !contains(loop, call))) return false;
+  const calls = callsOf(fn, facts.file);
+  if (!OFTEN.test(fn.name) && calls.length === 0) return false;
+  if (calls.length > 0 && calls.every((one) => facts.gradMode(one) === "off" || isKept(one, facts)))
+    return false;
+  return call.args.some(({ value }) => /^(?:tensor|output|unknown)$/.test(facts.value(value).what));
+}
+
+/** `if self.prior is None: self.prior = self.make_prior()` */
+function isKept(call: Call, { file }: Facts): boolean {
+  return ancestors(call).some((at) => at.kind === "If" && /\bis None\b/.test(file.textOf(at.test)));
+}
+
+/** Named as what a loss is made of. */
+const OFTEN =
+  /loss|log_?prob|(?:^|_)kld?(?:_|$)|entropy|nll|elbo|^__call__$|^forward|dist(?:ribution)?$|posterior/i;
+
+const ONCE =
+  /^_*(?:init|build|make|create|setup|reset|register|main|configure)|eval|valid|test|plot|visual|infer|demo|generate|dataset|augment|transforms?\b|act(?:ion)?$|collect|rollout|prior/i;
 
 /**
  * In a method that the forward of its class calls, also for what nobody has given it: `if noise is None: noise = self.draw(n)`. Who

@@ -23,8 +23,52 @@ export const rule: Rule = {
     const told = facts.anyHot ? [...inStep(facts)] : [];
     yield* told;
     for (const finding of inLosses(facts)) if (!told.some(({ at }) => at === finding.at)) yield finding;
+    if (facts.guesses) yield* likelyDoubles(facts);
   },
 };
+
+/**
+ * What is likely: a tensor is widened in what runs every step, in a network, or in what computes a loss by its name. What is only
+ * counted, read on the host, or computed without gradients is not worth a word.
+ */
+function* likelyDoubles(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  if (!["double", "Double", "float64"].some((word) => file.mentions(word))) return;
+  if (facts.project.accelerated.size === 0 && facts.backwards.length === 0) return;
+  const typed = file.calls.given(["dtype"]).filter((call) => isDouble(keyword(call, "dtype")!.value, facts));
+  for (const call of new Set([...file.callsNamed("double", "to", "type"), ...typed])) {
+    const fn = functionOf(call);
+    const source = widened(call, facts);
+    if (fn?.kind !== "FunctionDef" || !source || isCompared(source) || isAskedFor(call, facts)) continue;
+    // `torch.ones(n, dtype=torch.float64)` makes one, where it is told.
+    if (facts.file.dotted(call.func) !== null && !facts.onAccelerator(source)) continue;
+    if (!isMaybeTensor(source, facts) || facts.gradMode(call) === "off" || isToHost(call)) continue;
+    if (EVALUATES.test(fn.name) || !isLikelyStep(call, fn, facts)) continue;
+    // Indices and one number more or less cost nothing.
+    if (
+      !/mask|idx|index|indices|count|time|step|lengths?\b|alpha|beta|sigma|schedule/i.test(
+        file.textOf(source),
+      )
+    )
+      yield { at: call, message: MESSAGE };
+  }
+}
+
+function isLikelyStep(call: Call, fn: FunctionDef, facts: Facts): boolean {
+  const cls = classOf(call);
+  return (
+    facts.everyStep(call) !== null ||
+    LOSS.test(fn.name) ||
+    (cls !== null && fn.name === "forward" && (LOSS.test(cls.name) || isModuleRole(facts.role(cls))))
+  );
+}
+
+/** `x.double().cpu()`, `x.double().item()` */
+function isToHost({ parent }: Expr): boolean {
+  return (
+    parent?.kind === "Attribute" && /^(?:cpu|numpy|item|tolist|sum|mean|float|half|to)$/.test(parent.attr)
+  );
+}
 
 /** What a loss is given, by the name of that: it may be picked by a setting, or its step be another file's. */
 function* inLosses(facts: Facts): Generator<Finding> {

@@ -1,6 +1,6 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, classOf, functionOf, statementOf, walk } from "../../python/nodes.ts";
+import { ancestors, classOf, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Comp, Expr, For, Name, Node } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
@@ -25,8 +25,9 @@ export const rule: Rule = {
     fix: "unsafe",
     patterns: [75],
   },
-  *check({ file }) {
+  *check({ file, guesses }) {
     yield* wholeTensors(file);
+    if (guesses) yield* likelyGathered(file);
     yield* untyped(file);
     for (const call of file.callsNamed("summon_full_params")) {
       const block = call.parent?.kind === "WithItem" ? call.parent.parent : null;
@@ -91,6 +92,100 @@ export const rule: Rule = {
     }
   },
 };
+
+const SHARDS = /FSDP|fsdp|FullyShardedDataParallel|fully_shard|full_state_dict|full_tensor/;
+
+/**
+ * What is likely: of a file that speaks of sharding, the full type without a setting of its own, a setting that hides what it is given
+ * where nobody here speaks of the host, a whole tensor for each entry, or the plain state of what is saved.
+ */
+function* likelyGathered(file: PythonFile): Generator<Finding> {
+  const named = file.callsNamed(
+    "state_dict_type",
+    "set_state_dict_type",
+    "FullStateDictConfig",
+    "FullOptimStateDictConfig",
+    "StateDictOptions",
+    "get_model_state_dict",
+    "get_state_dict",
+    "summon_full_params",
+    "full_tensor",
+    "state_dict",
+  );
+  if (
+    named.length === 0 ||
+    !file.says(SHARDS) ||
+    file.says(/offload_to_cpu\s*=\s*True|cpu_offload\s*=\s*True/)
+  )
+    return;
+  for (const call of named) {
+    if (isAlone(call, file) || loads(call, file) || isLoading(call, file)) continue;
+    const word = lastWord(call.func);
+    const given = (key: string): Expr | null => keyword(call, key)?.value ?? null;
+    const full = call.args.some(({ value }) => file.textOf(value).endsWith("FULL_STATE_DICT"));
+    const others = call.args.filter(
+      ({ value }) =>
+        !(value.kind === "Const" && value.value === null) && !file.textOf(value).endsWith("FULL_STATE_DICT"),
+    );
+    const isWrong = word.endsWith("state_dict_type")
+      ? full && others.length <= 1
+      : /^Full\w*Config$/.test(word)
+        ? given("offload_to_cpu") === null && hidesArguments(call, file) && !file.says(/offload_to_cpu/)
+        : word === "StateDictOptions"
+          ? isTrue(given("full_state_dict") ?? positional(call, 0)) &&
+            !given("cpu_offload") &&
+            !positional(call, 1)
+          : word === "summon_full_params"
+            ? !given("offload_to_cpu") &&
+              !isFalse(given("recurse")) &&
+              isToSave(call, file) &&
+              !isOfPart(call, file)
+            : word === "full_tensor"
+              ? isKeptWhole(call, file)
+              : word === "state_dict" && isPlainState(call, file);
+    if (isWrong) yield { at: call, message: MESSAGE };
+  }
+}
+
+/** For `load_state_dict`, every rank wants what it is given. */
+function isLoading(call: Call, file: PythonFile): boolean {
+  const fn = functionOf(call);
+  const block = ancestors(call).find((at) => at.kind === "With");
+  return (
+    (fn?.kind === "FunctionDef" && /load|resume|restore|init/i.test(fn.name)) ||
+    (block !== undefined && /load_state_dict/.test(file.codeOf(block)))
+  );
+}
+
+/** `whole[name] = p.full_tensor()`, in a loop over all of them, and not brought to the host in the same turn. */
+function isKeptWhole(call: Call, file: PythonFile): boolean {
+  const around = ancestors(call).find((at) => at.kind === "For" || at.kind === "Comp");
+  if (!around || call.args.length > 0 || !isToSave(call, file)) return false;
+  const over = around.kind === "For" ? around.iter : around.kind === "Comp" ? around.clauses[0]!.iter : null;
+  if (!over || !isOverState(over, file)) return false;
+  return !/\.cpu\(|\.to\(["']cpu|device=["']cpu/.test(file.codeOf(around));
+}
+
+/** `net.state_dict()` of what FSDP has wrapped somewhere in this file, where no type is ever chosen. */
+function isPlainState(call: Call, file: PythonFile): boolean {
+  const { func } = call;
+  if (func.kind !== "Attribute" || call.args.length > 0 || !isToSave(call, file)) return false;
+  if (file.says(/state_dict_type|SHARDED_STATE_DICT|fully_shard|accelerat|get_state_dict/)) return false;
+  // Whoever handed it in may well have wrapped it; what is made here is known.
+  const isHanded =
+    func.value.kind === "Name"
+      ? file.scopes.reaching(func.value).every(({ how }) => how === "param")
+      : selfAttribute(func.value) === null;
+  return (
+    isHanded &&
+    /model|net|fsdp|generator|policy|actor/i.test(file.textOf(func.value)) &&
+    !/optim|sched|\.module\b|lora|ema/i.test(file.textOf(func.value)) &&
+    file
+      .callsNamed("FullyShardedDataParallel", "FSDP")
+      .some((made) => /fsdp\.(?:\w+\.)*FullyShardedDataParallel$/.test(file.dotted(made.func) ?? "")) &&
+    !ancestors(call).some((at) => at.kind === "If" && /not .*fsdp|ddp/i.test(file.textOf(at.test)))
+  );
+}
 
 /** `model = FSDP(model)`, then `model.state_dict()`: whoever does not say which type gets the full one, on the device. */
 function* untyped(file: PythonFile): Generator<Finding> {

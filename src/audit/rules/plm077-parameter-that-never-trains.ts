@@ -1,9 +1,11 @@
-import { ancestors, classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
+import { isTrue, keyword } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { ancestors, classOf, contains, functionOf, lastWord, namesIn } from "../../python/nodes.ts";
 import type { Assign, Attribute, Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { last } from "../facts/torch-names.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 import { assignsBeyondNames } from "../facts/assigns.ts";
 
 const LAYER =
@@ -58,6 +60,7 @@ export const rule: Rule = {
           message: `A new \`${last(name)}\` with random weights on every step: it is allocated each time and never trained`,
         };
     }
+    if (facts.guesses) yield* likelyCopies(facts);
     // `normalization(width).to(h.device)(h)`: what is sent somewhere and then called is a module, whoever makes it.
     for (const moved of file.callsNamed("to", "cuda")) {
       const made = moved.func.kind === "Attribute" ? moved.func.value : null;
@@ -91,10 +94,121 @@ export const rule: Rule = {
           continue;
         const message = noAttribute(statement.value);
         if (isModule(target.value, facts)) yield { at: statement, message };
-        else if (isTreatedAsModule(target.value, facts)) yield { at: statement, severity: "note", message };
+        else if (
+          isTreatedAsModule(target.value, facts) ||
+          (facts.guesses && isLikelyModule(target.value, facts))
+        )
+          yield { at: statement, severity: "note", message };
       }
   },
 };
+
+/**
+ * What is likely: a leaf is moved and what that gives is kept, under a name that an optimizer is given, in a list, or on another
+ * object; a layer is made and run at once by any function that is not there to make things.
+ */
+function* likelyCopies(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const moved of file.callsNamed("to", "cuda", "half", "double")) {
+    const leaf = moved.func.kind === "Attribute" ? moved.func.value : null;
+    if (leaf?.kind !== "Call" || !isLeaf(leaf, file) || !isCopied(moved, leaf, facts)) continue;
+    if (isKept(moved, file))
+      yield {
+        at: moved,
+        message:
+          "What is kept is a copy of the leaf that gets the gradients, not the leaf itself: no optimizer changes it; move the data first",
+      };
+  }
+  for (const call of file.calls.matching(WORDS)) {
+    const fn = functionOf(call);
+    const name = file.dotted(call.func) ?? "";
+    if (!LAYERS.test(name) || name.endsWith("Parameter") || fn?.kind !== "FunctionDef") continue;
+    if (MAKES.test(fn.name) || !isUsedHere(call, facts) || facts.gradMode(call) === "off") continue;
+    if (fn.params.some((param) => param.name !== "self" && param.star === 0) && isRunOnGiven(call, fn))
+      yield {
+        at: call,
+        message: `A new \`${last(name)}\` with random weights in every call: it is allocated each time and never trained`,
+      };
+  }
+}
+
+/** What is there to make things, or to try them. */
+const MAKES =
+  /^_*(?:init|build|make|create|setup|reset|get|main|test|demo|example|check|profile)|test|bench|demo/i;
+
+/** `Parameter(x)`, `torch.zeros(1, requires_grad=True)` */
+function isLeaf(made: Call, file: PythonFile): boolean {
+  const name = file.dotted(made.func) ?? "";
+  return (
+    /^torch\.nn\.(?:parameter\.)?Parameter$/.test(name) ||
+    (/^torch\.[a-z]\w*$/.test(name) && isTrue(keyword(made, "requires_grad")?.value ?? null))
+  );
+}
+
+/** The move gives another tensor: not `.to(torch.float32)`, and not where it is made on that device. */
+function isCopied(moved: Call, leaf: Call, facts: Facts): boolean {
+  const { file } = facts;
+  return (
+    !isSameType(moved, facts) &&
+    !isMovedBefore(leaf, moved, facts) &&
+    keyword(leaf, "device") === null &&
+    !moved.args.some(({ value }) => value.kind === "Str" && value.value === "cpu") &&
+    !/device\s*=|\.to\(|\.cuda\(/.test(leaf.args.map((arg) => file.textOf(arg)).join())
+  );
+}
+
+function isKept(moved: Call, file: PythonFile): boolean {
+  let at: Node = moved;
+  while (at.parent && /^(?:List|Tuple|Dict|Comp|IfExp)$/.test(at.parent.kind)) at = at.parent;
+  const { parent } = at;
+  if (parent?.kind === "Return") return true;
+  // `self.scales.append(Parameter(x).cuda())`
+  if (parent?.kind === "Arg" && parent.parent?.kind === "Call")
+    return /^(?:append|insert|extend|setattr)$/.test(lastWord(parent.parent.func));
+  if (parent?.kind !== "Assign" || parent.value !== at) return false;
+  return parent.targets.some((target) => {
+    if (target.kind !== "Name") return target.kind === "Attribute" || target.kind === "Subscript";
+    const made = file.scopes.definitionAt(target);
+    return made !== null && file.scopes.uses(made).some(isOptimised);
+  });
+}
+
+/** `Adam([scale], lr)`, `params.append(scale)`, `{"params": [scale]}` */
+function isOptimised(use: Node): boolean {
+  return ancestors(use).some(
+    (at) =>
+      at.kind === "Call" &&
+      /^(?:Adam\w*|SGD|RMSprop|Adagrad|LBFGS|AdamW|optimizer\w*|add_param_group)$/.test(lastWord(at.func)),
+  );
+}
+
+/** `Linear(x.shape[1], 8)(x)`, of what the function is given. */
+function isRunOnGiven(call: Call, fn: FunctionDef): boolean {
+  return namesIn(call).some(({ id }) => fn.params.some(({ name }) => name === id && name !== "self"));
+}
+
+/** By its name, where it is no parameter by that. */
+function isLikelyModule(expr: Expr, facts: Facts): boolean {
+  const word = lastWord(expr);
+  return (
+    expr.kind !== "Call" &&
+    !/^(?:tensor|output|number)$/.test(facts.value(expr).what) &&
+    !isOverParameters(expr, facts) &&
+    LIKELY_MODULE.test(expr.kind === "Subscript" ? lastWord(expr.value) : word)
+  );
+}
+
+const LIKELY_MODULE =
+  /^(?:\w+_)?(?:model|net|network|module|encoder|decoder|backbone|head|layers?|blocks?|stem|trunk|tower|teacher|student|generator|discriminator|critic|actor|policy|vae|unet|bert|gpt|lm|vgg|resnet|clip|projector|projection|classifier|extractor|transformer|embeddings|conv\d*|fc\d*|bn\d*|norm\d*|linear\d*|lstm|gru|rnn|mlp|adapter)(?:_?\d+|_[a-z])?$/i;
+
+function isOverParameters(expr: Expr, { file }: Facts): boolean {
+  return (
+    expr.kind === "Name" &&
+    file.scopes
+      .reaching(expr)
+      .some(({ value }) => value !== null && /param|weight|grad/i.test(file.textOf(value)))
+  );
+}
 
 /** `a.requires_grad = b.requires_grad = False`, `a.requires_grad, b.requires_grad = False, False` */
 function switchesOf({ targets }: Assign): readonly Attribute[] {

@@ -5,6 +5,9 @@ import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { deleteStatement, indentAt } from "../edits.ts";
 import { MICRO_STEPS, countsToOne } from "../facts/accumulation.ts";
 import type { Facts } from "../facts/facts.ts";
+import type { Turn } from "../facts/full-counts.ts";
+import { Reckoned, WINDOW } from "../facts/reckoned-turns.ts";
+import { steppings, stepsRightAfter } from "../facts/steps-of-turns.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
@@ -28,6 +31,7 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     yield* byHelpers(facts);
+    if (facts.guesses) yield* reckoned(facts);
     for (const call of file.callsNamed(
       "clip_grad_norm_",
       "clip_grad_norm",
@@ -87,6 +91,82 @@ export const rule: Rule = {
     }
   },
 };
+
+/**
+ * What is likely: of whatever clips beside a backward, and of the optimizer's steps, it is computed in which turns they run. It is
+ * wrong where gradients are clipped in a turn without a step, or in a loop that the optimizer only steps after.
+ */
+function* reckoned(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const clips = file.callsNamed(...CLIPS).filter(
+    ({ func }) =>
+      // Handed in, it is somebody's own.
+      (func.kind !== "Name" || file.dotted(func) !== null) && !/^self$|optim/i.test(ownerOf(func, file)),
+  );
+  for (const call of new Set([
+    ...clips,
+    ...facts.callsTo("clips").filter((one) => facts.callee(one)?.clips),
+  ])) {
+    const turn =
+      loopsAround(call).find((loop) => loop.kind !== "For" || !overGroups(loop.iter)) ?? functionOf(call);
+    if (!turn || turn.kind === "Lambda" || (turn.kind === "For" && isOfTurn(call, turn.target))) continue;
+    if (isByEngine(turn, facts)) yield { at: call, message: BY_ENGINE };
+    else if (
+      facts.backwards.some(({ call: backward }) => contains(turn, backward) && backward.start < call.start) &&
+      isClippedApart(call, turn, facts)
+    )
+      yield { at: call, message: HALF };
+  }
+}
+
+const CLIPS = [
+  "clip_grad_norm_",
+  "clip_grad_norm",
+  "clip_grad_value_",
+  "clip_grad_value",
+  "clip_gradients",
+  "clip_grads",
+];
+
+function ownerOf(func: Expr, file: PythonFile): string {
+  return func.kind === "Attribute" && file.dotted(func) === null ? file.textOf(func.value) : "";
+}
+
+function isClippedApart(call: Call, turn: Turn, facts: Facts): boolean {
+  const steps = steppings(turn, facts);
+  const reckon = new Reckoned(turn, facts.file);
+  if (steps.length === 0)
+    return turn.kind !== "FunctionDef" && stepsRightAfter(turn, facts) && reckon.runs(call, 0) === true;
+  for (let at = 0; at < 3 * WINDOW; at++) {
+    const stepped = new Set(steps.map((step) => step(reckon, at)));
+    const clipped = reckon.runs(call, at);
+    if (clipped === null || stepped.has(null)) return false;
+    if (clipped && !stepped.has(true)) return true;
+  }
+  return false;
+}
+
+const BY_ENGINE =
+  "An engine that differentiates and steps by itself clips by its own setting, and keeps gradients where this does not look: nothing is clipped here, or twice";
+
+/** `engine.backward(loss)` and `engine.step()`, as DeepSpeed has it. */
+function isByEngine(turn: Turn, { file, backwards }: Facts): boolean {
+  return backwards.some(({ call: { func, args } }) => {
+    if (func.kind !== "Attribute" || func.attr !== "backward" || args.length === 0) return false;
+    const owner = file.textOf(func.value);
+    return (
+      contains(turn, func) &&
+      (/(?:^|[_.])(?:model_|ds_)?engine$/.test(owner) ||
+        (file.says(/deepspeed/) && /model|net/.test(owner))) &&
+      file
+        .callsNamed("step")
+        .some(
+          (one) =>
+            contains(turn, one) && one.func.kind === "Attribute" && file.textOf(one.func.value) === owner,
+        )
+    );
+  });
+}
 
 /** A function of this file that only clips, called on every micro-step. */
 function* byHelpers(facts: Facts): Generator<Finding> {

@@ -1,5 +1,5 @@
 import { isMain } from "../facts/summary.ts";
-import { argument, importsFrom, keyword } from "../../python/file.ts";
+import { argument, hasStars, importsFrom, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, Node } from "../../python/tree.ts";
@@ -81,6 +81,9 @@ const MESSAGE =
 
 const UNLESS =
   "Unless each rank sees a device of its own, all of them mean the first one by this: it holds one copy for each process, and the others stay empty";
+
+const AS_SAVED =
+  "Loaded without `map_location`, every rank puts its copy on the device that the file was saved from, mostly the first: it holds one for each process";
 
 const BEFORE_CHOICE =
   "Made before the rank has chosen its device: where ranks share a machine, every process opens the first device for it";
@@ -284,7 +287,7 @@ function* whereBuilt(facts: Facts): Generator<Finding> {
     const fn = functionOf(call);
     if (
       fn?.kind !== "FunctionDef" ||
-      !BUILDS.test(fn.name) ||
+      !(BUILDS.test(fn.name) || (facts.guesses && !BY_ONE.test(`${fn.name} ${file.path}`))) ||
       (fn.parent?.kind === "ClassDef" && !isModuleRole(facts.role(fn.parent))) ||
       isConditional(call) ||
       file.dotted(call.func) === "torch.device" ||
@@ -318,7 +321,7 @@ function* calledEarly(facts: Facts): Generator<Finding> {
 const OF_ONE = /rank|main_process|master|distrib|ddp|world_size|ngpus|\b(?:eval|test)/i;
 
 /** What one process does by itself, before or after the ranks are there. */
-const BY_ONE = /infer|eval|valid|test|demo|sampl|predict|generat|convert|export|publish|visual/i;
+const BY_ONE = /infer|eval|valid|test|demo|sampl|predict|generat|convert|merge|export|publish|visual/i;
 
 /**
  * `torch.load(path, map_location="cuda:0")` in a module that a program of ranks loads its weights by: whichever device a rank
@@ -328,24 +331,41 @@ function* whereLoaded(facts: Facts): Generator<Finding> {
   const { file, project } = facts;
   const loads = file.callsNamed("load", "load_state_dict_from_url");
   if (loads.length === 0) return;
-  const starts = file
-    .callsNamed("init_process_group")
-    .some((call) => (file.dotted(call.func) ?? "").startsWith("torch.distributed."));
+  const starts =
+    file
+      .callsNamed("init_process_group")
+      .some((call) => (file.dotted(call.func) ?? "").startsWith("torch.distributed.")) ||
+    (facts.guesses && file.callsNamed("DistributedDataParallel").length > 0);
   if (!starts && !project.ranked.has(file.module)) return;
   if (seesOwn(file) || importsFrom(file, RAY) || BY_ONE.test(file.path)) return;
   for (const call of loads) {
-    const to = /^torch\.(?:load|hub\.load_state_dict_from_url)$/.test(file.dotted(call.func) ?? "")
-      ? argument(call, "map_location", 1)
-      : null;
+    const isLoad = /^torch\.(?:load|hub\.load_state_dict_from_url)$/.test(file.dotted(call.func) ?? "");
+    const to = isLoad ? argument(call, "map_location", 1) : null;
     const fn = functionOf(call);
+    const likely =
+      facts.guesses &&
+      file.dotted(call.func) === "torch.load" &&
+      !to &&
+      !hasStars(call) &&
+      !keyword(call, "mmap") &&
+      isOfNetwork(call, file);
     if (
-      to &&
-      isNamedZero(to, file) &&
+      (to ? isNamedZero(to, file) : likely) &&
       (fn?.kind === "FunctionDef" ? !BY_ONE.test(`${fn.name} ${classOf(call)?.name ?? ""}`) : starts) &&
       !ancestors(call).some((at) => at.kind === "If" && OF_ONE.test(file.textOf(at.test)))
     )
-      yield { at: to, severity: "note", message: UNLESS };
+      yield { at: to ?? call, severity: "note", message: to ? UNLESS : AS_SAVED };
   }
+}
+
+/** By what is loaded, or where to: `net.load_state_dict(torch.load(path))`, `checkpoint = torch.load(args.resume)`. */
+function isOfNetwork(call: Call, file: PythonFile): boolean {
+  const statement = statementOf(call);
+  const text = statement ? file.textOf(statement) : "";
+  return (
+    /load_state_dict|ckpt|checkpoint|state|weight|model|net\b|resume|pretrain|param/i.test(text) &&
+    !/\.cpu\(|\.numpy\(|dataset|cache|stats|embeds|latents/i.test(text)
+  );
 }
 
 /** `"cuda:0"`, `torch.device("cuda:0")`, `torch.device("cuda", 0)`, also under a name or by a function. */

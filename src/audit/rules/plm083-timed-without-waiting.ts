@@ -1,3 +1,4 @@
+import { argument } from "../../python/file.ts";
 import {
   ancestors,
   blockOf,
@@ -15,7 +16,7 @@ import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { stepsByWord } from "../facts/project-words.ts";
 import { isNetwork } from "../facts/networks.ts";
-import { callTarget } from "../facts/summary.ts";
+import { callTarget, isMain } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import { WAITS, hasClock, readsClock, timersOf } from "../facts/timers.ts";
 import { codeOfEachTurn, isNowAndThen, isRepeated, waitsBelow } from "../facts/waiting.ts";
@@ -40,7 +41,9 @@ export const rule: Rule = {
     const clock = hasClock(file);
     // A framework takes the device that is there, whoever names it.
     if (clock) yield* hooks(facts);
-    if ((!clock && facts.project.timers.length === 0) || !facts.accelerator) return;
+    if (facts.guesses) yield* likelySpans(facts);
+    const trains = facts.accelerator || (facts.guesses && facts.backwards.length > 0);
+    if ((!clock && facts.project.timers.length === 0 && !facts.guesses) || !trains) return;
     yield* blocks(facts);
     yield* pairs(facts);
     if (!clock) return;
@@ -81,6 +84,107 @@ export const rule: Rule = {
     }
   },
 };
+
+/**
+ * What is likely: of any difference with a reading of a clock, `time.time() - x`, where the last that gave `x` a reading stands above it,
+ * or gives it to the function that takes the difference: `log_time(begun)`.
+ */
+function* likelySpans(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  if (facts.backwards.length === 0 && facts.project.accelerated.size === 0) return;
+  for (const call of file.callsNamed("timeit", "repeat"))
+    if ((file.dotted(call.func) ?? "").startsWith("timeit.") && call.args[0]?.value.kind === "Lambda") {
+      const { body } = call.args[0].value;
+      if (body.kind === "Call" && isWork(body, null, facts) && !WAITS.test(file.codeOf(body)))
+        yield { at: call, message: MESSAGE };
+    }
+  for (const difference of file.all("Binary")) {
+    if (difference.op !== "-" || ancestors(difference).some((at) => at.kind === "If" && isMain(at))) continue;
+    const now = readsSomeClock(difference.left, file)
+      ? difference.left
+      : lastReading(difference.left, difference, file);
+    if (!now) continue;
+    const begun = lastReading(difference.right, now, file);
+    const spans = begun ? [{ begun, end: now }] : handedReadings(difference, facts);
+    for (const { begun: from, end } of spans) {
+      const between = { start: from.end, end: end.start };
+      if (
+        end.start > from.end &&
+        loopsAround(end).every((loop) => contains(loop, from)) &&
+        !TELLS.test(file.codeOf(between)) &&
+        !hasTrained(between, end, facts) &&
+        isOnlyQueued(from, between, isReadNowAndThen(difference, file) ? null : from, facts)
+      ) {
+        yield { at: difference, message: MESSAGE };
+        break;
+      }
+    }
+  }
+}
+
+/** A loss that is told reads it, and with it waits. */
+const TELLS = /\b(?:print|info|log\w*|add_scalars?|set_postfix\w*|set_description|update)\([^)]*(?:loss|acc)/;
+
+/** A loop of many steps is timed well enough: only the last of them is missing. */
+function hasTrained(
+  between: { readonly start: number; readonly end: number },
+  end: Node,
+  { backwards, stepLoops }: Facts,
+): boolean {
+  const isWithin = (node: Node): boolean => between.start <= node.start && node.end <= between.end;
+  return (
+    [...stepLoops].some(isWithin) ||
+    backwards.some(({ call }) => isWithin(call) && loopsAround(call).some((loop) => !contains(loop, end)))
+  );
+}
+
+/** Also by another name: `clock = time.perf_counter`. */
+function readsSomeClock(expr: Expr, file: PythonFile): boolean {
+  if (readsClock(expr, file)) return true;
+  const named = expr.kind === "Call" && expr.func.kind === "Name" ? file.scopes.onlyValue(expr.func) : null;
+  return named !== null && /^time\.\w+$|^timeit\.default_timer$/.test(file.dotted(named) ?? "");
+}
+
+/** The reading of a clock that a name, an attribute or an entry was given last, above a place in the same function. */
+function lastReading(of: Expr, before: Node, file: PythonFile): Expr | null {
+  if (of.kind !== "Name" && of.kind !== "Attribute" && of.kind !== "Subscript") return null;
+  const text = file.textOf(of);
+  const given =
+    of.kind === "Name"
+      ? file.scopes
+          .reaching(of)
+          .flatMap(({ value, node }) => (value && node.start < before.start ? [value] : []))
+      : file
+          .all("Assign")
+          .filter(
+            (one) =>
+              one.end <= before.start &&
+              functionOf(one) === functionOf(before) &&
+              one.targets.some((target) => file.textOf(target) === text),
+          )
+          .map(({ value }) => value);
+  // What one turn hands to the next times the turns between.
+  if (of.kind === "Name" && file.scopes.reaching(of).some(({ node }) => node.start > before.start))
+    return null;
+  const last = given.toSorted((a, b) => a.start - b.start).at(-1);
+  return last && functionOf(last) === functionOf(before) && readsSomeClock(last, file) ? last : null;
+}
+
+/** `elapsed(begun)`, where `def elapsed(since): return time.time() - since` stands in this file. */
+function handedReadings(
+  { right }: Expr & { kind: "Binary" },
+  { file }: Facts,
+): readonly { readonly begun: Expr; readonly end: Node }[] {
+  const fn = functionOf(right);
+  if (right.kind !== "Name" || fn?.kind !== "FunctionDef") return [];
+  const at = fn.params.findIndex(({ name }) => name === right.id) - (fn.params[0]?.name === "self" ? 1 : 0);
+  if (at < 0) return [];
+  return file.callsNamed(fn.name).flatMap((call) => {
+    const given = argument(call, right.id, at);
+    const begun = given && lastReading(given, call, file);
+    return begun ? [{ begun, end: call }] : [];
+  });
+}
 
 /** Between two readings of a clock in one function there is device work, and nothing that waits for it. */
 function isOnlyQueued(
@@ -135,13 +239,14 @@ function* blocks(facts: Facts): Generator<Finding> {
   const { file } = facts;
   const { blocks: timers, decorators } = file.once(timersOf);
   const elsewhere = facts.project.timers;
-  if (timers.size > 0 || elsewhere.length > 0)
+  if (timers.size > 0 || elsewhere.length > 0 || facts.guesses)
     for (const block of file.all("With"))
       for (const { context } of block.items) {
         // `with timers["forward"]:`, of a dict of them.
         const timer = (context.kind === "Subscript" ? heldIn(context.value, file) : null) ?? context;
         const made = madeBy(timer, file);
-        if (made !== null && (timers.has(made) || isNamed(made, elsewhere)) && isUnwaited(block, facts))
+        const isTimer = made !== null && (timers.has(made) || isNamed(made, elsewhere));
+        if ((isTimer || (facts.guesses && isLikelyTimer(context, made, file))) && isUnwaited(block, facts))
           yield { at: context, message: MESSAGE };
       }
   if (decorators.size > 0 || elsewhere.length > 0)
@@ -151,6 +256,12 @@ function* blocks(facts: Facts): Generator<Finding> {
         if (made !== null && (decorators.has(made) || isNamed(made, elsewhere)) && isUnwaited(fn, facts))
           yield { at: decorator, message: MESSAGE };
       }
+}
+
+/** `with Timer("forward"):`, of a library that knows of no device. */
+function isLikelyTimer(context: Expr, made: string | null, file: PythonFile): boolean {
+  if (made === null || context.kind !== "Call" || made.startsWith(`${file.module}.`)) return false;
+  return /^(?:codetiming|contexttimer|timer|timebudget|stopwatch|pytictoc|time|timeit)\.\w+$/i.test(made);
 }
 
 /** By its qualified name, or by the end of that. */
@@ -258,6 +369,7 @@ function isWork(call: Call, timed: Node | null, facts: Facts): boolean {
   )
     return true;
   if (learns(call, facts) || runsForLoss(call, facts) || isForwardElsewhere(call, facts)) return true;
+  if (facts.guesses && isLikelyWork(call, facts)) return true;
   if (timed !== null && !isRepeated(call, timed) && stepsElsewhere(call, facts)) return true;
   if (call.func.kind !== "Name" && selfAttribute(call.func) === null) return false;
   const fn = facts.file.functionNamed(callTarget(call, facts.file));
@@ -266,6 +378,18 @@ function isWork(call: Call, timed: Node | null, facts: Facts): boolean {
     ((facts.callee(call)?.reachesBackward === true && facts.functionFacts(fn.body[0]!).loose) ||
       runsBelow(fn, facts)) &&
     !waitsBelow(fn, timed !== null && !isRepeated(call, timed), facts.file)
+  );
+}
+
+/** By what is known of the function, or else by its name: `self.train_step(batch)`, `agent.update(batch)`. */
+function isLikelyWork(call: Call, facts: Facts): boolean {
+  const callee = facts.callee(call);
+  if (callee) return (callee.reachesBackward || callee.forwards) && !callee.reads && callee.queues;
+  return (
+    facts.file.functionNamed(callTarget(call, facts.file)) === undefined &&
+    /^_?(?:train|update|learn|optimi[sz]e|forward|run)_(?:step|batch|critic|actor|policy|parameters|network|generator|discriminator)$/.test(
+      lastWord(call.func),
+    )
   );
 }
 

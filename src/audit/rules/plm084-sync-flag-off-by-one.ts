@@ -7,6 +7,7 @@ import { beginning, fullTurn } from "../facts/full-counts.ts";
 import type { Turn } from "../facts/full-counts.ts";
 import { callsOf } from "../facts/returns.ts";
 import { Reckoned, WINDOW } from "../facts/reckoned-turns.ts";
+import { steppings, stepsRightAfter } from "../facts/steps-of-turns.ts";
 import { enteredBy, enteredFromElsewhere } from "../facts/sync-contexts.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -171,34 +172,6 @@ function isExchangedBeside(at: Expr, backwards: readonly Call[], reckon: Reckone
   return backwards.some(
     (one) => !(block && contains(block, one)) && one.start > at.start && reckon.runs(one, turn) !== false,
   );
-}
-
-/** When the optimizer steps: here, or in a function of this file that is told, `update(loss, optimizer, last=(i + 1) % n == 0)`. */
-function steppings(
-  turn: Turn,
-  { file }: Facts,
-): readonly ((reckon: Reckoned, at: number) => boolean | null)[] {
-  return optimizerSteps(file).flatMap((step) => {
-    if (contains(turn, step)) return [(reckon: Reckoned, at: number) => reckon.runs(step, at)];
-    const fn = functionOf(step);
-    if (fn?.kind !== "FunctionDef" || fn === turn) return [];
-    const flag = flagAround(step, fn);
-    const call = callsOf(fn, file).find((one) => contains(turn, one));
-    const given = flag && call ? argument(call, flag.name, flag.index) : null;
-    return given ? [(reckon: Reckoned, at: number) => reckon.holds(given, at)] : [];
-  });
-}
-
-/** The parameter that a step stands under. */
-function flagAround(step: Node, fn: FunctionDef): { readonly name: string; readonly index: number } | null {
-  const own = fn.params[0]?.name === "self" ? 1 : 0;
-  for (let child = step, at = step.parent; at && at !== fn; child = at, at = at.parent) {
-    if (at.kind !== "If" || at.test.kind !== "Name" || at.orelse.includes(child as never)) continue;
-    const { id } = at.test;
-    const index = fn.params.findIndex(({ name }) => name === id);
-    if (index >= own) return { name: id, index: index - own };
-  }
-  return null;
 }
 
 function turnOf(node: Node): Turn | null {
@@ -591,26 +564,6 @@ function isNotLast({ of, by, is, holds }: Condition, loop: Turn, facts: Facts): 
     return false;
   const last = count.value.kind === "Num" ? String(Number(count.value.text) - 1) : null;
   return is !== last && stepsRightAfter(loop, facts);
-}
-
-/** The optimizer steps in the loop around this one, below it, and never in it. */
-function stepsRightAfter(loop: Loop, { file, backwards }: Facts): boolean {
-  const outer = loopsAround(loop)[0] ?? null;
-  const steps = optimizerSteps(file);
-  // `for optimizer in optimizers: optimizer.step()`
-  const isOfSame = (step: Call): boolean => {
-    const [around, beyond] = loopsAround(step);
-    if ((around ?? null) === outer) return true;
-    return (
-      around !== undefined &&
-      (beyond ?? null) === outer &&
-      !backwards.some(({ call }) => contains(around, call))
-    );
-  };
-  return (
-    steps.some((step) => step.start > loop.end && functionOf(step) === functionOf(loop) && isOfSame(step)) &&
-    !steps.some((step) => contains(loop, step))
-  );
 }
 
 /** The function of the loop takes no step: who calls it does, once all turns are over. */
