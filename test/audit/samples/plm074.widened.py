@@ -18,7 +18,7 @@ class Transport:
 
 
 def weighted_losses(out, wanted, weight):
-    wide = out.to(torch.float64)  # likely: PLM074
+    wide = out.to(torch.float64)  # expect: PLM074
     return weight * (wide - wanted) ** 2
 
 
