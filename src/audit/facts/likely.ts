@@ -37,6 +37,9 @@ const TRAINS = /backward|optimizer|zero_grad|loss|Trainer\b/;
 
 const JUDGES = /eval|valid|(?:^|_)val(?:_|$)|test|infer|predict|generat|sampl|scheduler|lr_|ema/i;
 
+/** By its name what a network or a loss gives. */
+export const soundsComputed = (name: string): boolean => COMPUTED.test(name);
+
 /** A value that nothing is known of, by its name and its uses. */
 export function likelyValue(definition: Definition, file: PythonFile): Value | null {
   const { name, how, node } = definition;

@@ -1,6 +1,6 @@
 import { isFalse, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
@@ -8,6 +8,8 @@ import { validationStep } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedToKeepers } from "../facts/keepers.ts";
 import { isMaybeNumber, keeps, parts } from "../facts/kept.ts";
+import { soundsComputed } from "../facts/likely.ts";
+import { isEvaluating, isOlderThan, puts, saidOf } from "../facts/likely-puts.ts";
 import { iteratedText } from "../facts/loaders.ts";
 import { isNetwork, networkCall, runsReturnedTo } from "../facts/networks.ts";
 import { callsOf, paramGiven } from "../facts/returns.ts";
@@ -61,8 +63,95 @@ export const rule: Rule = {
     yield* byEvaluator(facts);
     yield* byMeter(facts);
     yield* byRows(facts);
+    if (facts.guesses) yield* likelyKept(facts);
   },
 };
+
+/**
+ * What is by its name or its making an output, put beside others in a loop of an evaluation: into a list, an entry of a dictionary,
+ * a tensor that grows, by whatever it is handed to, and wherever the network is run.
+ */
+function* likelyKept(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const { at, root, added } of puts(facts)) {
+    const [loop] = loopsAround(at);
+    if (!loop || isOfOneBatch(loop, facts) || !isEvaluating(at, facts)) continue;
+    // What a metric or a set is told it need not keep.
+    if (at.kind === "Call" && lastWord(at.func) === "add") continue;
+    const over = loop.kind === "For" ? iteratedText(loop.iter, file) : file.textOf(loop.test);
+    if (!OVER_DATA.test(over) || NO_DATA.test(over) || isBrokenOff(loop, facts)) continue;
+    if (NUMBERS.test(lastWord(added)) || NUMBERS.test(nameOf(added)) || isSmall(added, file)) continue;
+    if (!isLikelyOutput(added, facts) || !isOlderThan(root, loop, facts) || isMoved(root, loop, file))
+      continue;
+    if (isComparedWith(root, facts)) continue;
+    // `batch[key] = batch[key].cuda()`
+    if (file.textOf(added).includes(`${file.textOf(root)}[`)) continue;
+    const { at: place, message } = keptOf(added, `\`${file.textOf(root)}\``);
+    yield { at: place, message };
+  }
+}
+
+/** By its name what an evaluation goes through. */
+const OVER_DATA =
+  /load|batch|data|dl\b|valid|val_|test|eval|(?:^|_)iter(?:ator)?\b(?!\()|generator|bar\b|queue|samples|videos|images|clips|queries/i;
+
+/** And what is none of it: steps of a sampler, layers, folds. */
+const NO_DATA =
+  /\brange\((?!\s*len\(\s*[\w.]*(?:load|data|dl\b))|time_?steps|layers|blocks|modules|children|parameters|epochs|folds|metrics|named_|\.split\(|\.chunk\(|\.(?:items|keys|values)\(/i;
+
+/** By their names numbers, or nothing that is computed. */
+const NUMBERS =
+  /loss|acc(?:uracy)?\d?$|metric|(?:^|_)(?:iou|dice|psnr|ssim|mae|mse|bleu|wer|cer|auc|ap|f1|recall|precision|correct|hits?|rewards?|returns?|count|counts|num|len|lens|length|lengths|size|sizes|time|times|dist|distance|errors?|lr|name|names|path|paths|file|files|filename|id|ids|idx|index|indices|key|keys|text|texts|caption|captions|words|tokens|str|string|info|meta|res|result|stats|labels?|targets?|boxes|prob)$|^[nk]$/i;
+
+/** A number an example, or brought to the host. */
+function isSmall(added: Expr, file: PythonFile): boolean {
+  const own = file.textOf(added);
+  if (added.kind === "Compare" || /->\w?["']/.test(own)) return true;
+  const made =
+    added.kind === "Name"
+      ? file.scopes.reaching(added).map(({ value }) => (value ? file.textOf(value) : ""))
+      : [];
+  if (/loss/.test(own) || made.some((text) => /\bpipe(?:line)?\(/.test(text))) return true;
+  if (added.kind === "Subscript" && /score/.test(nameOf(added))) return true;
+  return (
+    [own, ...made].some((text) =>
+      /\.(?:argmax|topk|mean|sum|norm|max|min|any|all|eq|numel|size|item|tolist)\(\s*(?:-?\d|dim|axis)?[^()]*\)$|\b(?:float|int|len|str|bool|decode|batch_decode|accuracy|metric)\(|(?:loss|criterion)\w*\(|^\W*(?:np|numpy|cv2|os|Image)\./.test(
+        text,
+      ),
+    ) ||
+    /\.(?:cpu|numpy|tolist|item)\(|\.to\((?:device=)?(?:torch\.device\()?["']cpu|to_numpy|to_list|np\./.test(
+      saidOf(added, file),
+    )
+  );
+}
+
+/** What a network gave, by its name or by what it is computed of; the first of two things handed back together may be either. */
+function isLikelyOutput(added: Expr, facts: Facts): boolean {
+  if (networkCall(added, facts)) return true;
+  const { what, device } = facts.value(added);
+  if (device === "cpu") return false;
+  const made = added.kind === "Name" ? facts.file.scopes.reaching(added) : [];
+  if (made.some(({ how }) => how === "iterate")) return false;
+  if (soundsComputed(nameOf(added))) return true;
+  const taken = added.kind === "Subscript" || made.some(({ how }) => how !== "assign");
+  const large = what === "tensor" || what === "output" || LIKE_INPUT.test(nameOf(added));
+  return !taken && large && NETWORK.test(saidOf(added, facts.file));
+}
+
+/** By its name as large as what goes in. */
+const LIKE_INPUT =
+  /(?:^|_)(?:hat|gen|fakes?|mels?|frames|clips|images?|imgs|samples|masks?|maps?|recons?)(?:_|$)/;
+
+const NETWORK =
+  /\b(?:self\.)?(?:\w*(?:model|net|network|encoder|decoder|generator|module|backbone|classifier)|G|netG)(?:\.\w+)?\(/i;
+
+/** `kept = [x.cpu() for x in kept]`, or cleared, in the loop itself. */
+function isMoved(root: Expr, loop: Node, file: PythonFile): boolean {
+  const name = file.textOf(root).replace(/[^\w.]/g, "");
+  return new RegExp(
+    `\\b${name.replaceAll(".", "\\.")}(?:\\.clear\\(|\\.pop\\(|\\[-?\\w*\\]\\.cpu\\()|del ${name}\\b|in ${name}\\]`,
+  ).test(file.codeOf(loop));
+}
 
 /** `metric.update(model(x), y)`, where `update` lists what it is given until all of it is asked for. */
 function* byMeter(facts: Facts): Generator<Finding> {

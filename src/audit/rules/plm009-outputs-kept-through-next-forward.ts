@@ -6,6 +6,7 @@ import { indentAt } from "../edits.ts";
 import type { Edit, Finding, Rule } from "../rule.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
+import { likelyHeld } from "../facts/likely-held.ts";
 import { PICTURE, TEXT, isLanguageModel, isOfPixels, isOfSounds } from "../facts/large-outputs.ts";
 import { isNetwork, networkCall } from "../facts/networks.ts";
 import { returnsByName } from "../facts/returns.ts";
@@ -53,6 +54,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
+    const held: Finding[] = [];
     for (const statement of file.all("Assign")) {
       if (statement.targets[0]!.kind === "Subscript") yield* withLosses(statement, facts);
       if (loopsAround(statement).length === 0) continue;
@@ -66,6 +68,7 @@ export const rule: Rule = {
           told.push(...kept(target, statement, loop, own, evaluates, facts));
       if (loop && !evaluates && told.length === 0) told.push(...severalMaps(statement, loop, facts));
       yield* told;
+      held.push(...told);
       if (told.length > 0) continue;
       if (evaluates) {
         yield* scored(statement, facts);
@@ -80,8 +83,22 @@ export const rule: Rule = {
         yield* inRecord(statement, loop, facts);
       }
     }
+    if (facts.guesses) yield* likelyOnce(held, facts);
   },
 };
+
+/** One for each loop that nothing is said of yet: what goes for one of its large outputs goes for the others. */
+function* likelyOnce(told: readonly Finding[], facts: Facts): Generator<Finding> {
+  const seen: Loop[] = [];
+  for (const { name, loop } of likelyHeld(facts)) {
+    if (seen.includes(loop) || told.some(({ at }) => at.start >= loop.start && at.end <= loop.end)) continue;
+    seen.push(loop);
+    yield {
+      at: name,
+      message: `\`${name.id}\` holds what this turn made until the next forward has finished; delete it after its last use`,
+    };
+  }
+}
 
 /**
  * `scores = out.logits[:, start:-1]` where a batch is gone through in parts without recording, and all that is wanted is how

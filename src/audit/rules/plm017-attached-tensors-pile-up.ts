@@ -10,6 +10,7 @@ import { callOf } from "../facts/called-keeps.ts";
 import type { Facts } from "../facts/facts.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
 import { isFactory, isTensorOf, keptArguments, keptParameters, writtenRows } from "../facts/keepers.ts";
+import { likelyPiles } from "../facts/likely-piles.ts";
 import { isNetwork, networkCall } from "../facts/networks.ts";
 import { derivesFrom, isBackwarded } from "../facts/backwarded.ts";
 import {
@@ -55,6 +56,12 @@ export const rule: Rule = {
             ? `\`${facts.file.textOf(into)}\` takes over the graph of what is written into it, and chains it to those of all games before`
             : `\`${facts.file.textOf(into)}\` keeps the graph of every turn of the game, and the network is run anew where it learns: nothing is ever differentiated through it`,
           fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(kept, ".detach()") },
+        };
+    if (facts.guesses)
+      for (const { at, root } of likelyPiles(facts))
+        yield {
+          at,
+          message: `\`${facts.file.textOf(root)}\` keeps what it is given with its graph, beside that of other steps`,
         };
   },
 };

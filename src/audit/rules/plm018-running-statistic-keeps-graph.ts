@@ -7,6 +7,7 @@ import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { derivesFrom } from "../facts/backwarded.ts";
+import { likelyAverages } from "../facts/likely-averages.ts";
 import { isTensorOf } from "../facts/keepers.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { assignsOfKind } from "../facts/assigns.ts";
@@ -46,6 +47,12 @@ export const rule: Rule = {
     yield* inPlace(facts);
     yield* entries(facts);
     yield* rows(facts);
+    if (facts.guesses)
+      for (const { at, root } of likelyAverages(facts))
+        yield {
+          at,
+          message: `\`${facts.file.textOf(root)}\` is averaged with what this step computed with gradients recorded: it chains the graphs of all steps so far`,
+        };
     for (const statement of assignsOfKind("Attribute", facts.file)) {
       const [target] = statement.targets;
       if (target?.kind !== "Attribute" || statement.targets.length !== 1) continue;

@@ -34,6 +34,6 @@ def against(model, prompts, test_loader):
     fixed = model.encode_text(prompts)
     found = []
     for rows in test_loader:
-        # trap: of what the loader gave, and of a run before the loop
-        found.append(rows @ fixed.t())
+        # Of what the loader gave, and of a run before the loop: wherever that is.
+        found.append(rows @ fixed.t())  # likely: PLM003
     return found

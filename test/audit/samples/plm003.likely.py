@@ -1,0 +1,33 @@
+import torch
+
+
+def append_to_dict(kept, key, value):
+    kept.setdefault(key, []).append(value)
+
+
+def forward(model, generator):
+    kept = {}
+    for batch in generator:
+        with torch.no_grad():
+            batch_output = model(batch["waveform"])
+        append_to_dict(kept, "clips", batch_output["clips"])  # likely: PLM003
+        # trap: on the host
+        append_to_dict(kept, "frames", batch_output["frames"].cpu().numpy())
+    return kept
+
+
+def test_epoch(val_loader, model, loss_fn):
+    model.eval()
+    embeddings, errors, found = [], [], []
+    for data, target in val_loader:
+        outputs = model(*data)
+        if type(outputs) not in (tuple, list):
+            outputs = (outputs,)
+        embeddings.extend(outputs)  # likely: PLM003
+        # trap: a number a batch
+        errors.append(loss_fn(*outputs))
+        # trap: a list that dies with its batch
+        mine = []
+        mine.append(outputs)
+        found.append(len(mine))
+    return embeddings, errors, found
