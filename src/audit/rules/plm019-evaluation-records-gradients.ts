@@ -8,6 +8,7 @@ import type { Facts } from "../facts/facts.ts";
 import { handedOver, isLossOfOff, looksAfterSteps } from "../facts/eval-blocks.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { iteratedText } from "../facts/loaders.ts";
+import { likelyLooked } from "../facts/likely-runs.ts";
 import { looks, unrecorded } from "../facts/looks.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { ownSwitches, ranAfterOwnSwitch } from "../facts/own-switches.ts";
@@ -62,6 +63,12 @@ export const rule: Rule = {
         },
       };
     }
+    if (facts.guesses)
+      for (const run of likelyLooked(facts))
+        yield {
+          at: run.func,
+          message: `All that is wanted of \`${facts.file.textOf(run.func)}\` here are its numbers, yet the call records a graph and saves its activations`,
+        };
     if (facts.backwards.length > 0) {
       for (const finding of loops(facts, evaluates)) {
         const fn = functionOf(finding.at as Node);

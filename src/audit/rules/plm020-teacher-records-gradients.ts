@@ -10,6 +10,7 @@ import { runsCutOff } from "../facts/cut-off-runs.ts";
 import { isDetached } from "../facts/detached.ts";
 import type { Facts } from "../facts/facts.ts";
 import { runsOfFollowers } from "../facts/followers.ts";
+import { likelyCutOff } from "../facts/likely-runs.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { derivesFrom } from "../facts/backwarded.ts";
 import { ranByMethod } from "../facts/network-runs.ts";
@@ -113,6 +114,12 @@ export const rule: Rule = {
           at: call,
           severity: "note",
           message: `The trainer optimises its own model alone, yet \`${file.textOf(call.func)}\` runs beside it with its graph and activations kept for backward, unless its parameters are frozen elsewhere; run it under \`no_grad\``,
+        };
+    if (facts.guesses)
+      for (const call of likelyCutOff(facts))
+        yield {
+          at: call,
+          message: `All that \`${file.textOf(call.func)}\` makes here is cut off further on, yet its forward records a graph and keeps every activation until then; run it under \`no_grad\``,
         };
     for (const call of runsCutOff(facts))
       if (!told.has(call))

@@ -39,7 +39,9 @@ export const rule: Rule = {
         : trainer
           ? (keyword(call, "detect_anomaly")?.value ?? null)
           : null;
-      if (!(detects || isTrue(flag) || isOnByDefault(flag, facts))) continue;
+      // `debug = True` above it is likely what it is run with.
+      const written = facts.guesses && flag?.kind === "Name" ? file.scopes.onlyValue(flag) : flag;
+      if (!(detects || isTrue(written) || isOnByDefault(flag, facts))) continue;
       // Which of two trainers is made, a setting decides; neither of them is there to look for something.
       if (isConditional(call, trainer) && !facts.everyStep(call)) continue;
       // A block of its own is somebody looking for something, unless the training runs in it.
