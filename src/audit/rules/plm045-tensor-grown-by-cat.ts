@@ -1,6 +1,6 @@
 import { argument, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, If, Name, Node, NodeOf } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { validationStep } from "../facts/facts.ts";
@@ -24,9 +24,121 @@ export const rule: Rule = {
   },
   *check(facts) {
     yield* grown(facts);
+    if (facts.guesses) yield* likelyGrown(facts);
     yield* repeated(facts);
   },
 };
+
+/**
+ * `kept = torch.cat([kept, part])` in whatever form, of a name, an attribute or an entry, in a loop or in what runs every step, unless
+ * each turn needs the whole: sequences that are generated, layers that see all before them.
+ */
+function* likelyGrown(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.callsNamed("cat", "concat", "concatenate", "hstack", "vstack", "append")) {
+    if (!/^torch\./.test(file.dotted(call.func) ?? "")) continue;
+    const statement = statementOf(call);
+    const [target, ...more] = statement?.kind === "Assign" ? statement.targets : [];
+    if (!statement || !target || more.length > 0 || target.kind === "Tuple") continue;
+    const fn = functionOf(statement);
+    if (fn?.kind === "FunctionDef" && WANTS_WHOLE.test(fn.name)) continue;
+    if (statement.kind !== "Assign" || !isItsValue(call, statement.value)) continue;
+    const text = file.textOf(target);
+    if (target.kind === "Subscript" && !isSameEntry(target.index, statement, file)) continue;
+    if (WANTS_WHOLE.test(text) || !firstOf(call).some((item) => file.textOf(item) === text)) continue;
+    const [loop] = loopsAround(statement);
+    if (
+      loop
+        ? isNeeded(text, statement, loop, facts)
+        : target.kind !== "Attribute" || facts.everyStep(call) === null
+    )
+      continue;
+    if (!loop && isCut(text, file)) continue;
+    if (facts.frequency(statement, loop ?? fn ?? file.tree.module) === "throttled") continue;
+    yield {
+      at: statement,
+      message: `Every turn allocates \`${text}\` anew and copies all of it; collect the parts in a list and \`cat\` once where they are read`,
+    };
+  }
+}
+
+/** `cat(…)`, `cat(…).detach()`, or one of two things that are chosen from. */
+function isItsValue(call: Call, value: Expr): boolean {
+  if (value === call) return true;
+  if (value.kind === "IfExp") return isItsValue(call, value.body) || isItsValue(call, value.orelse);
+  return value.kind === "Call" && value.func.kind === "Attribute" && isItsValue(call, value.func.value);
+}
+
+/** `found["a"]`, or `found[kind]` of a loop inside the one over batches: not another one each turn. */
+function isSameEntry(index: Expr, statement: Node, file: PythonFile): boolean {
+  if (index.kind === "Str" || index.kind === "Num") return true;
+  const loops = loopsAround(statement);
+  if (index.kind !== "Name" || loops.length < 2) return false;
+  const [inner] = loops;
+  return isBoundBy(inner!, index, file);
+}
+
+/** Where the next part is computed from all before it, and what is cut to a length again. */
+const WANTS_WHOLE = /generat|sampl|decod|beam|past|cache|kv|stack_layers|pad|interleave|window/i;
+
+/** What is joined, also behind a choice: `[kept, part] if kept is not None else [part]`. */
+function firstOf(call: Call): readonly Expr[] {
+  const given = call.args.map(({ value }) => value);
+  return given.flatMap((one) =>
+    one.kind === "IfExp"
+      ? [...itemsOf(one.body), ...itemsOf(one.orelse)]
+      : one.kind === "Name" || one.kind === "Attribute"
+        ? [one]
+        : itemsOf(one),
+  );
+}
+
+/** Begun in this turn, or read in it by something that does more than ask whether it is there, or count it. */
+function isNeeded(text: string, statement: Node, loop: Loop, facts: Facts): boolean {
+  const { file } = facts;
+  const base = /^\w+/.exec(text)![0];
+  const isBegunByName = file
+    .all("Assign")
+    .some(
+      (one) =>
+        one !== statement &&
+        contains(loop, one) &&
+        one.targets.some((target) => file.textOf(target) === text) &&
+        !isOtherBranch(one, statement),
+    );
+  const isReadBeside = file.textOf(statement).split(text).length > 3;
+  if (isBegunByName || isReadBeside) return true;
+  return file
+    .all(base === text ? "Name" : text.includes("[") ? "Subscript" : "Attribute")
+    .some(
+      (read) =>
+        contains(loop, read) &&
+        !contains(statement, read) &&
+        file.textOf(read) === text &&
+        !isNoneTest(read) &&
+        !isLast(read, file) &&
+        !(read.parent?.kind === "Assign" && read.parent.targets.includes(read as never)) &&
+        !(
+          read.parent?.kind === "Arg" &&
+          read.parent.parent?.kind === "Call" &&
+          file.dotted(read.parent.parent.func) === "builtins.print"
+        ) &&
+        facts.frequency(read, loop) !== "throttled",
+    );
+}
+
+/** `self.queue = self.queue[-n:]`, `self.queue = None`, somewhere else. */
+function isCut(text: string, file: PythonFile): boolean {
+  return file
+    .all("Assign")
+    .some(
+      ({ targets: [target], value }) =>
+        target !== undefined &&
+        file.textOf(target) === text &&
+        value.kind === "Subscript" &&
+        file.textOf(value.value) === text,
+    );
+}
 
 function* grown(facts: Facts): Generator<Finding> {
   const { file } = facts;

@@ -24,6 +24,8 @@ export const rule: Rule = {
     for (const call of file.callsNamed("float", "to", "type", "softmax", "log_softmax")) {
       const source = widened(call, facts);
       if (!source) continue;
+      if (facts.guesses && isLikely(call, source, facts)) yield { at: call, message: MESSAGE };
+      if (facts.guesses) continue;
       const named = name(source);
       const made = source.kind === "Name" ? file.scopes.reaching(source)[0]?.value : null;
       const ofHead = isVocabularyHead(made ?? source, facts);
@@ -46,14 +48,55 @@ export const rule: Rule = {
         ((speaks && isVocabulary(call, facts)) || isOfTokens(call, source, facts)) &&
         (feedsLoss(call, facts) || (ofHead && isReturned(call, facts)))
       )
-        yield {
-          at: call,
-          message:
-            "A float32 copy of all logits, batch × length × vocabulary, is made and kept for backward; a chunked or fused cross-entropy never holds it",
-        };
+        yield { at: call, message: MESSAGE };
     }
   },
 };
+
+const MESSAGE =
+  "A float32 copy of all logits, batch × length × vocabulary, is made and kept for backward; a chunked or fused cross-entropy never holds it";
+
+/** Logits by their name or by the layer that gave them, in a file that speaks of tokens and sorts nothing into classes. */
+function isLikely(call: Call, source: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  if (!file.once(speaksOfTokens) || facts.gradMode(call) === "off" || isPiece(call, facts)) return false;
+  const hot = facts.hot(call);
+  if (!(hot ? facts.frequency(call, hot.within) !== "throttled" : isOfLoss(call))) return false;
+  const fn = functionOf(call);
+  if (fn?.kind === "FunctionDef" && /generat|sampl|eval|valid|predict|metric|decode/i.test(fn.name))
+    return false;
+  const statement = statementOf(call);
+  if (
+    statement &&
+    /num_labels|num_classes|n_classes|label_ids|gate|router|mask_logits/.test(file.textOf(statement))
+  )
+    return false;
+  const made = source.kind === "Name" ? (file.scopes.reaching(source)[0]?.value ?? null) : null;
+  // Asked of and gone, or of a class that is no network and no loss.
+  const cls = classOf(call);
+  if ((statement && /\.item\(\)/.test(file.textOf(statement))) || (cls && cls.args.length === 0))
+    return false;
+  const isNamed = LOGITS.test(name(source)) || (made !== null && LOGITS.test(name(made)));
+  return isNamed && (feedsLoss(call, facts) || isReturned(call, facts) || isHandedWithLabels(call, file));
+}
+
+/** `loss_of(logits.float(), labels)`, by itself or under a name. */
+function isHandedWithLabels(call: Call, file: PythonFile): boolean {
+  const compared = comparing(call, file);
+  return compared !== null && /label|target|ids|\by\b|trg|tgt/.test(file.textOf(compared));
+}
+
+const LOGITS =
+  /logits?$|^(?:lm_?head|head|generator|fc_out|out_?(?:proj|head|layer)|output_layer|vocab_\w+|unembed|decoder_out(?:put)?)$/;
+
+/** A language model is spoken of, and no classes or boxes. */
+function speaksOfTokens(file: PythonFile): boolean {
+  return (
+    file.says(
+      /lm_head|vocab|CausalLM|LMHead|Seq2SeqLM|input_ids|(?:pad|eos|bos|eot)_(?:token|id)|tokenizer|ntoken|n_tokens|GPT|block_size|seq_?len/,
+    ) && !file.says(/num_labels|Classification|pred_boxes|anchors|RewardModel|value_head/)
+  );
+}
 
 /** `scores, targets = shifted(logits, ids)`: the first of what a function makes of the logits that it is given first. */
 function isShiftedLogits(source: Expr, { file }: Facts): boolean {

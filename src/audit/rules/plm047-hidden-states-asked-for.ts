@@ -6,7 +6,7 @@ import { entry } from "../facts/arguments.ts";
 import { isOnlyMadeBy } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 import { assignsBeyondNames } from "../facts/assigns.ts";
 
 const WANTED: ReadonlyMap<string, RegExp> = new Map([
@@ -268,6 +268,58 @@ function isOfLibrary(func: Expr, file: PythonFile): boolean {
   );
 }
 
+/** However it is said, of whatever may be a network that trains: nothing here reads them, and nobody else of the program does. */
+function* likelyAsked(facts: Facts): Generator<Finding> {
+  const { file, project } = facts;
+  if (OTHER_WORK.test(file.path) || project.states.has(file.module)) return;
+  for (const key of WANTED.keys()) {
+    if (!file.mentions(key) || isRead(key, file)) continue;
+    const asked: { readonly flag: Expr; readonly call: Call | null }[] = [
+      ...file.calls.given([key]).map((call) => ({ flag: keyword(call, key)!.value, call })),
+      ...file.all("Dict").flatMap((dict) => {
+        const flag = entry(dict, key);
+        return flag && isGivenOn(dict, file) ? [{ flag, call: null }] : [];
+      }),
+      ...assignsBeyondNames(file)
+        .filter(
+          ({ targets: [target] }) =>
+            target !== undefined && putAs(target) === key && !/generation/.test(file.textOf(target)),
+        )
+        .map(({ value }) => ({ flag: value, call: null })),
+    ];
+    for (const { flag, call } of asked) {
+      const fn = functionOf(flag);
+      if (!isTrue(flag) || (fn?.kind === "FunctionDef" && OTHER_WORK.test(fn.name))) continue;
+      if (facts.gradMode(flag) === "off" || (facts.hot(flag) === null && !trains(flag, facts))) continue;
+      if (call && (isIndexed(call, file) || /generat/i.test(lastWord(call.func)))) continue;
+      if (call && (isHandedOut(call, file) || (hasOwnArguments(call) && facts.hot(call) !== null))) continue;
+      if (call?.parent?.kind === "Subscript" && call.parent.index.kind !== "Str") continue;
+      if (call?.parent?.kind === "Assign" && call.parent.targets.some((one) => one.kind === "Tuple"))
+        continue;
+      yield { at: flag, message: MESSAGES[key]! };
+    }
+  }
+}
+
+/** `model(**{…})`, or under a name that something is called with. */
+function isGivenOn(dict: Expr, file: PythonFile): boolean {
+  const [target] = dict.parent?.kind === "Assign" ? dict.parent.targets : [];
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return (
+    dict.parent?.kind === "Arg" ||
+    (target !== undefined && target.kind !== "Name") ||
+    (made !== null && file.scopes.uses(made).some(({ parent }) => parent?.kind === "Arg"))
+  );
+}
+
+/** `config.output_attentions`, `batch["output_attentions"]` */
+function putAs(target: Expr): string {
+  if (target.kind === "Attribute") return target.attr;
+  return target.kind === "Subscript" && target.index.kind === "Str" ? (target.index.value ?? "") : "";
+}
+
+const OTHER_WORK = /generat|infer|predict|demo|serve|eval|valid|test|extract|convert|export|visuali/i;
+
 export const rule: Rule = {
   meta: {
     code: "PLM047",
@@ -280,6 +332,7 @@ export const rule: Rule = {
   *check(facts) {
     if (!facts.file.mentions("output_attentions") && !facts.file.mentions("output_hidden_states")) return;
     const { file } = facts;
+    if (facts.guesses) return yield* likelyAsked(facts);
     for (const statement of assignsBeyondNames(file)) {
       const [target] = statement.targets;
       // `batch["output_attentions"] = True`

@@ -1,6 +1,6 @@
 import { argument, isNone, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { blockOf, classOf, contains } from "../../python/nodes.ts";
+import { ancestors, blockOf, classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, If, Name, Node, Stmt } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
@@ -12,7 +12,8 @@ import { returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import type { ProjectFacts } from "../facts/project.ts";
 import { MADE_HALF } from "../facts/trained-elsewhere.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
+import type { Facts } from "../facts/facts.ts";
 
 const TYPED = ["torch_dtype", "dtype", "quantization_config", "load_in_4bit", "load_in_8bit"];
 
@@ -259,6 +260,93 @@ function isLoadedToDevice(call: Call): boolean {
   return map !== undefined && !isNone(map) && !(map.kind === "Str" && map.value === "cpu");
 }
 
+/** A network by the class that loads it; tokenizers, processors and configurations are none. */
+const LOADS =
+  /(?:^|\.)(?!Peft)(?:Auto)?\w*(?:Model(?:For\w+|WithLMHead|WithHeads)?|For(?:CausalLM|MaskedLM|ConditionalGeneration|PreTraining|SequenceClassification|TokenClassification|QuestionAnswering|MultipleChoice|ImageClassification|Vision2Seq|CTC)|LMHeadModel|DoubleHeadsModel|_?model_?(?:class|cls|type)|(?:model|base)_?(?:class|cls))\.from_pretrained$/;
+
+/** No file, class or dict that the call names says a type, and nothing casts what it gives. */
+function* likelyUntyped({ file, project, stepLoops }: Facts): Generator<Finding> {
+  const trains =
+    project.training.has(file.module) ||
+    project.trained.has(file.module) ||
+    stepLoops.size > 0 ||
+    file.says(TRAINS);
+  if (
+    !trains ||
+    (file.says(MADE_HALF) && !isCastByChoice(file)) ||
+    /infer|generat|demo|serve|eval|test|convert|export|merge/i.test(file.path)
+  )
+    return;
+  for (const call of file.callsNamed("from_pretrained")) {
+    if (!LOADS.test(file.textOf(call.func)) || isOfOthers(call, file) || hasTypedWord(call, file)) continue;
+    const fn = functionOf(call);
+    if (fn?.kind === "FunctionDef" && /infer|generat|eval|test|convert|export|merge/i.test(fn.name)) continue;
+    yield {
+      at: call,
+      message:
+        "Nothing says in which type: float32 on transformers 4, as saved on 5; weights, gradients and optimizer state follow it",
+    };
+  }
+}
+
+/** Of a library that has its own defaults, or an average of weights. */
+function isOfOthers({ func }: Call, file: PythonFile): boolean {
+  const dotted = file.dotted(func) ?? "";
+  const isOwn = dotted === "" || dotted.startsWith(file.module) || OWN.test(dotted);
+  return (
+    !(isOwn || dotted.startsWith("transformers.")) ||
+    /\b(?:EMA|UNet|ControlNet|VQ|Autoencoder)\w*\.|Transformer[23]DModel/.test(file.textOf(func))
+  );
+}
+
+const TRAINS =
+  /Trainer\b|\.backward\(|torch\.optim|training_step|get_peft_model|\.requires_grad(?:_\(\s*False|\s*=\s*False)/;
+
+/** `if lora: if bf16: model.to(torch.bfloat16)`: in other runs nothing is cast. */
+function isCastByChoice(file: PythonFile): boolean {
+  return file
+    .callsNamed("half", "bfloat16", "to")
+    .filter((call) => MADE_HALF.test(file.textOf(call)))
+    .every((call) => ancestors(call).some((at) => at.kind === "If" && at.orelse.length === 0));
+}
+
+/** `if bits in (4, 8): …`: other numbers are thought of. */
+function isAsked({ parent }: Node): boolean {
+  return parent?.kind === "If" && parent.test.kind === "Compare" && parent.orelse.length === 0;
+}
+
+/** A type in the call, or in what it is handed with `**`, unless that is put there by one branch alone. */
+function hasTypedWord(call: Call, file: PythonFile): boolean {
+  return call.args.some(({ name, star, value }) => {
+    if (star === 0)
+      return (
+        name !== null &&
+        (TYPED.includes(name) ? isSaid(value) : name === "config" && !isPlainConfig(value, file))
+      );
+    const made = value.kind === "Name" ? file.scopes.reaching(value) : [];
+    if (value.kind !== "Name" || made.length === 0 || made.some(({ how }) => how === "param")) return true;
+    const says = (node: Node): boolean =>
+      TYPED.some((key) => new RegExp(`\\b${key}\\b`).test(file.textOf(node)));
+    return made.some(
+      (one) =>
+        !(
+          one.value?.kind === "Dict" ||
+          (one.value?.kind === "Call" && file.dotted(one.value.func) === "builtins.dict")
+        ) ||
+        says(one.value) ||
+        file.scopes.uses(one).some((use) => {
+          const statement = statementOf(use);
+          return (
+            statement !== null &&
+            !contains(statement, call) &&
+            says(statement) &&
+            (/dtype/.test(file.textOf(statement)) || !isAsked(statement))
+          );
+        }),
+    );
+  });
+}
+
 export const rule: Rule = {
   meta: {
     code: "PLM050",
@@ -269,8 +357,10 @@ export const rule: Rule = {
     fix: "unsafe",
     patterns: [50],
   },
-  *check({ file, project }) {
+  *check(facts) {
+    const { file, project } = facts;
     if (file.callsNamed("from_pretrained").length === 0) return;
+    if (facts.guesses) return yield* likelyUntyped(facts);
     const frozen = file
       .callsNamed("get_peft_model")
       .some((call) => file.dotted(call.func) === "peft.get_peft_model");

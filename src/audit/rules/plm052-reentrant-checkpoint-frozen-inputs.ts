@@ -1,6 +1,6 @@
 import { argument, isFalse, isNone, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, Node, NodeOf } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { entry, hidesArguments, literalDict } from "../facts/arguments.ts";
@@ -39,6 +39,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
+    if (facts.guesses) return yield* likelyFrozen(facts);
     if (file.callsNamed("checkpoint", "checkpoint_sequential").length > 0) yield* byHand(file);
     const wraps = wrapsInAdapters(file);
     // Or a function of another file does it, before this one trains the model.
@@ -88,6 +89,68 @@ export const rule: Rule = {
     }
   },
 };
+
+/**
+ * A reentrant path that somebody asks for, by `use_reentrant=True` or `CheckpointImpl.REENTRANT`, or that transformers 4 takes where
+ * nobody says so, in a program that freezes something: what reaches the first checkpoint may well require no gradients.
+ */
+function* likelyFrozen({ file, project }: Facts): Generator<Finding> {
+  const freezes = file.says(FROZEN_HERE);
+  const mayFreeze =
+    freezes ||
+    project.adapted.has(file.module) ||
+    [...project.options.keys()].some((name) => /freez|lora|adapter/i.test(name));
+  // Trainers of trl see to the inputs themselves, and so does what puts adapters into a model of transformers.
+  if (!mayFreeze || file.says(FED) || file.says(/^\s*(?:from|import) trl\b|\badd_adapter\(/m)) return;
+  const asked: Expr[] = file.calls
+    .given(["use_reentrant"])
+    .filter((call) => isUnrecorded(call, file))
+    .map((call) => keyword(call, "use_reentrant")!.value)
+    .filter((value) => isTrue(value));
+  for (const dict of file.mentions("use_reentrant") ? file.all("Dict") : []) {
+    const value = entry(dict, "use_reentrant");
+    if (isTrue(value)) asked.push(value!);
+  }
+  if (file.mentions("REENTRANT"))
+    for (const one of file.all("Attribute"))
+      if (one.attr === "REENTRANT" && lastWord(one.value) === "CheckpointImpl") asked.push(one);
+  for (const at of asked)
+    yield {
+      at,
+      message:
+        "Something is frozen here, and where no input of a reentrant checkpoint requires gradients, what it runs gets none; the other path needs no help",
+    };
+  if (
+    !file.says(BASE_FROZEN) ||
+    file.mentions("peft") ||
+    file.says(/^\s*(?:from|import) trl\b/m) ||
+    file.mentions("use_reentrant")
+  )
+    return;
+  for (const { at, call } of checkpointingSwitches(file))
+    if (at !== call || call.args.length === 0) yield { at, message: UNSAID_FROZEN };
+}
+
+/** Outside of a network, or in one that cuts off what goes into it: of its own tables it is known whether they learn. */
+function isUnrecorded(call: Call, file: PythonFile): boolean {
+  const cls = classOf(call);
+  return cls === null || /\bno_grad\(|\.detach\(/.test(file.codeOf(cls));
+}
+
+const UNSAID_FROZEN =
+  "On transformers 4 this takes the reentrant path, and the model is frozen: no input of a checkpoint requires gradients, and what it runs gets none; version 5 takes the other path";
+
+/** What freezes anything, or says that it does. */
+const FROZEN_HERE =
+  /parameters\(\):\s*\w+\.requires_grad(?:_\(\s*False|\s*=\s*False)|\.requires_grad_\(\s*False|get_peft_model|LoraConfig|inject_adapter|\bfreeze_?(?:model|backbone|base|encoder|lm|llm)\w*\(/i;
+
+/** All of a model, or its embeddings, and not one part that has nothing to do with what is checkpointed. */
+const BASE_FROZEN =
+  /parameters\(\):\s*\w+\.requires_grad(?:_\(\s*False|\s*=\s*False)|(?:model|emb\w*|wte|embeddings\(\))\.requires_grad_\(\s*False/;
+
+/** What makes inputs require gradients. */
+const FED =
+  /enable_input_require_grads|make_inputs?_require|prepare_model_for_\w+training|requires_grad_\(\s*(?:True)?\s*\)|requires_grad\s*=\s*True|modules_to_save|PromptTuning|PromptEncoder/;
 
 /**
  * `model = make_model(args)`, and below it `model.base_model.gradient_checkpointing_enable()`, where the function puts the adapters

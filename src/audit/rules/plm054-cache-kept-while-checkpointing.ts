@@ -34,6 +34,7 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     if (!file.mentions("use_cache")) return;
+    if (facts.guesses) return yield* likelyKept(facts);
     if (
       checkpointingSwitches(file).length === 0 &&
       !file.says(SWITCHED) &&
@@ -114,6 +115,54 @@ export const rule: Rule = {
         };
   },
 };
+
+/**
+ * `use_cache=True` of a call in the step, of a model that is loaded or of its configuration, in whatever way it is said, where
+ * anything in the program may checkpoint.
+ */
+function* likelyKept(facts: Facts): Generator<Finding> {
+  const { file, project } = facts;
+  const mayBe =
+    project.checkpoints || project.options.has("gradient_checkpointing") || file.says(MAY_CHECKPOINT);
+  if (!mayBe || GENERATES.test(file.path)) return;
+  const isMeant = (at: Node): boolean => {
+    const fn = functionOf(at);
+    return (
+      !(fn?.kind === "FunctionDef" && GENERATES.test(fn.name)) &&
+      facts.gradMode(at) !== "off" &&
+      !isWithoutCheckpointing(at, file)
+    );
+  };
+  const isOff = file.says(OFF);
+  const flags: Expr[] = [];
+  for (const call of file.calls.given(["use_cache"])) {
+    const { value } = keyword(call, "use_cache")!;
+    const isStep = facts.hot(call) !== null;
+    const word = lastWord(call.func);
+    const isMaker = /^(?:from_pretrained|from_config|update|dict)$|(?:Config|Arguments)$/.test(word);
+    if (isTrue(value) && !GENERATES.test(file.textOf(call.func)) && (isStep || (isMaker && !isOff)))
+      flags.push(value);
+  }
+  for (const dict of file.all("Dict")) {
+    const value = entry(dict, "use_cache");
+    if (isTrue(value) && !isOff && !/gen/i.test(file.textOf(dict.parent!).slice(0, 40))) flags.push(value!);
+  }
+  for (const { targets, value } of assignsBeyondNames(file)) {
+    const [target] = targets;
+    const word = target?.kind === "Subscript" ? (target.index.kind === "Str" ? target.index.value : "") : "";
+    if (!isTrue(value) || !target || (word !== "use_cache" && lastWord(target) !== "use_cache")) continue;
+    const trains = file.all("Call").filter(isTraining);
+    const isAfter = target.kind === "Attribute" && isAfterTraining(target, trains, file);
+    if (!isOff && !isAfter && !/gen/i.test(file.textOf(target))) flags.push(value);
+  }
+  for (const flag of flags) if (isMeant(flag)) yield finding(flag);
+}
+
+/** What activation checkpointing is called. */
+const MAY_CHECKPOINT =
+  /(?:gradient|activation)_?checkpoint|checkpoint_wrapper|utils\.checkpoint|use_checkpoint|grad_checkpoint/i;
+
+const GENERATES = /generat|infer|predict|demo|serve|eval|valid|sampl|test|chat|decod|cli\b/i;
 
 /** A script that asks its own arguments, which its user fills in, whether to checkpoint: `if training_args.gradient_checkpointing:`. */
 function asksOption(file: PythonFile): boolean {

@@ -1,6 +1,6 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, classOf, contains, functionOf } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import { defaultOf, optionBehind } from "../facts/behind-options.ts";
@@ -28,6 +28,7 @@ export const rule: Rule = {
   *check(facts) {
     const { file } = facts;
     yield* byHand(facts);
+    if (facts.guesses) yield* likelyPadded(facts);
     const calls = file.calls.given(["pad_to_max_length", "padding"]);
     if (
       !(file.mentions("max_length") && file.all("Str").some(({ value }) => value === "max_length")) &&
@@ -99,6 +100,116 @@ export const rule: Rule = {
         yield { at: setting.valueAt, message: MESSAGE };
   },
 };
+
+/**
+ * Tokens that are filled up to a length that has nothing to do with their batch, in whatever way: a list by a list, a tensor by `F.pad`,
+ * a block made of padding and written into, and `padding="max_length"` of whatever is called.
+ */
+function* likelyPadded(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  if (!trainsOnAnyShape(facts) || isOfImages(file) || PACKS.test(file.text)) return;
+  const seen = new Set<Node | null>();
+  const first = (at: Node): boolean => {
+    const fn = functionOf(at);
+    if (seen.has(fn) || (fn?.kind === "FunctionDef" && OTHER_USE.test(fn.name))) return false;
+    seen.add(fn);
+    return true;
+  };
+  for (const times of file.all("Binary")) {
+    const { left, op, right } = times;
+    if (op !== "*") continue;
+    const [list, count] = left.kind === "List" ? [left, right] : [right, left];
+    const rest = count.kind === "Name" ? file.scopes.onlyValue(count) : count;
+    if (list.kind !== "List" || list.items.length !== 1 || rest?.kind !== "Binary" || rest.op !== "-")
+      continue;
+    const isPadding =
+      PADDING.test(file.textOf(list)) || PADDING.test(file.textOf(statementOf(times) ?? times));
+    if (isPadding && isFixedLength(rest.left, file) && isCounted(rest.right, file) && first(times))
+      yield { at: times, message: MESSAGE };
+  }
+  for (const call of file.callsNamed(
+    "pad",
+    "full",
+    "new_full",
+    "zeros",
+    "new_zeros",
+    "fill",
+    "pad_to",
+    "constant_pad",
+  )) {
+    const text = file.textOf(call);
+    if (!isOfTokens(call, file)) continue;
+    const sizes = call.args.flatMap(({ value }) =>
+      value.kind === "Tuple" || value.kind === "List" ? value.items : [value],
+    );
+    const isFull =
+      lastWord(call.func) === "pad"
+        ? sizes.some(
+            (one) =>
+              one.kind === "Binary" &&
+              one.op === "-" &&
+              isFixedLength(one.left, file) &&
+              isCounted(one.right, file),
+          )
+        : /pad|zeros/.test(text) &&
+          sizes.length > 0 &&
+          sizes.some((one) => isFixedLength(one, file) && one.kind !== "Num");
+    if (isFull && first(call)) yield { at: call, message: MESSAGE };
+  }
+  for (const call of file.calls.given(["padding"])) {
+    const padding = keyword(call, "padding")!;
+    if (isFixed(padding.value, file) && first(call)) yield { at: padding, message: MESSAGE };
+  }
+  for (const dict of file.all("Dict")) {
+    const at = dict.keys.findIndex((key) => key?.kind === "Str" && key.value === "padding");
+    const value = at < 0 ? null : dict.values[at]!;
+    if (value && isFixed(value, file) && first(value)) yield { at: value, message: MESSAGE };
+  }
+}
+
+/** Examples that are joined leave nothing to pad; prompts, and what is compared with a table, have one length. */
+const PACKS = /group_texts|packing\s*=\s*True|concat_chars|ConstantLength|jax\b/;
+
+const OTHER_USE = /infer|generat|predict|sampl|eval|test|export|prompt/i;
+
+const PADDING = /pad|-100|\b0\b|eos/i;
+
+/** `max_len`, `512`, `self.block_size`, or a name for one of them; not the longest of a batch. */
+function isFixedLength(expr: Expr, file: PythonFile, depth = 0): boolean {
+  const text = file.textOf(expr);
+  if (/\bmax\(|len\(|shape|size\(/.test(text) || isOfBatch(expr, file)) return false;
+  if (expr.kind === "Num") return Number(expr.text) >= 32;
+  if (expr.kind !== "Name" && expr.kind !== "Attribute" && expr.kind !== "Subscript") return false;
+  const [made, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  if (made?.how === "assign" && made.value && more.length === 0 && depth < 3)
+    return (
+      isFixedLength(made.value, file, depth + 1) ||
+      (FULL.test(text) && made.value.kind === "Call" && !/\bmax\b/.test(file.textOf(made.value)))
+    );
+  return FULL.test(text) || FULL_LENGTH.test(text);
+}
+
+const FULL_LENGTH =
+  /(?:^|[._])(?:pad_?(?:size|len\w*|to)|block_?size|(?:seq|context|cutoff|text|token|sentence|target|source|model_max|max)_?len(?:gth)?|max_?(?:tokens|words)|n_?ctx)$/i;
+
+/** `len(ids)`, `ids.size(0)`, or a name for it. */
+function isCounted(expr: Expr, file: PythonFile): boolean {
+  if (/\blen\(|\.shape\b|\.size\(|\.numel\(/.test(file.textOf(expr))) return true;
+  const made = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  return (
+    (made.length > 0 &&
+      made.every(({ how }) => how === "iterate" || how === "unpack") &&
+      /len|n_|_n$|l$/i.test(file.textOf(expr))) ||
+    made.some(({ value }) => value !== null && /\blen\(|\.shape\b|\.size\(/.test(file.textOf(value)))
+  );
+}
+
+/** In what it is made of or bound to, tokens are spoken of. */
+function isOfTokens(call: Call, file: PythonFile): boolean {
+  return /\bids?\b|_ids?\b|tok|labels?\b|attention_mask|pad_id|pad_token|text|sentence/i.test(
+    file.textOf(statementOf(call) ?? call).slice(0, 200),
+  );
+}
 
 /** Whether the model is compiled, unless only an option says so which is off by default. */
 function compiles({ file, project }: Facts): boolean {
