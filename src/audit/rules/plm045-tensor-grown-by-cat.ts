@@ -36,7 +36,7 @@ export const rule: Rule = {
 function* likelyGrown(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const call of file.callsNamed("cat", "concat", "concatenate", "hstack", "vstack", "append")) {
-    if (!/^torch\./.test(file.dotted(call.func) ?? "")) continue;
+    if (file.dotted(call.func)?.startsWith("torch.") !== true) continue;
     const statement = statementOf(call);
     const [target, ...more] = statement?.kind === "Assign" ? statement.targets : [];
     if (!statement || !target || more.length > 0 || target.kind === "Tuple") continue;

@@ -274,7 +274,7 @@ function* likelyUntyped({ file, project, stepLoops }: Facts): Generator<Finding>
   if (
     !trains ||
     (file.says(MADE_HALF) && !isCastByChoice(file)) ||
-    /infer|generat|demo|serve|eval|test|convert|export|merge/i.test(file.path)
+    /infer|interact|generat|demo|serve|eval|test|convert|export|merge/i.test(file.path)
   )
     return;
   for (const call of file.callsNamed("from_pretrained")) {
@@ -295,7 +295,7 @@ function isOfOthers({ func }: Call, file: PythonFile): boolean {
   const isOwn = dotted === "" || dotted.startsWith(file.module) || OWN.test(dotted);
   return (
     !(isOwn || dotted.startsWith("transformers.")) ||
-    /\b(?:EMA|UNet|ControlNet|VQ|Autoencoder)\w*\.|Transformer[23]DModel/.test(file.textOf(func))
+    /\b(?:Flax|TF[A-Z]|EMA|UNet|ControlNet|VQ|Autoencoder)\w*\.|Transformer[23]DModel/.test(file.textOf(func))
   );
 }
 

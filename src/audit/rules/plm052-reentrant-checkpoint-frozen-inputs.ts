@@ -122,9 +122,7 @@ function* likelyFrozen({ file, project }: Facts): Generator<Finding> {
     };
   if (
     !file.says(BASE_FROZEN) ||
-    file.mentions("peft") ||
-    file.says(/^\s*(?:from|import) trl\b/m) ||
-    file.mentions("use_reentrant")
+    ["peft", "trl", "diffusers", "use_reentrant"].some((word) => file.mentions(word))
   )
     return;
   for (const { at, call } of checkpointingSwitches(file))
