@@ -1,5 +1,5 @@
 import { keyword, positional } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
 import { given } from "../facts/arguments.ts";
@@ -44,7 +44,9 @@ export const rule: Rule = {
       const third = positional(call, 1);
       const spread = flag || third ? null : given(call, "retain_graph", facts.file);
       const passed = flag ? flag.value : (third ?? spread);
-      if (!passed || !isAlwaysOn(passed, facts) || !loss) continue;
+      if (!passed || !isAlwaysOn(passed, facts)) continue;
+      if (facts.guesses && isLastOfTurn(call, loss, facts)) yield { at: flag ?? passed, message: MESSAGE };
+      if (!loss) continue;
       // `for loss in net(batch)`: each part of the batch may go on from the graph of the one before.
       const [around] = loopsAround(call);
       if (around && runInParts(around, facts)) continue;
@@ -85,6 +87,38 @@ export const rule: Rule = {
     for (const { flag } of retainedGrads(facts)) yield { at: flag, severity: "note", message: MESSAGE };
   },
 };
+
+/**
+ * `accelerator.backward(out.loss, retain_graph=True)`: nothing below it in the same turn differentiates anything, nothing else in
+ * the file does so otherwise, and what it goes through was computed in this turn.
+ */
+function isLastOfTurn(call: Call, loss: Expr | null, facts: Facts): boolean {
+  const { backwards, file } = facts;
+  const fn = functionOf(call);
+  const loop = loopsAround(call)[0];
+  const within = loop ?? fn;
+  if (!within || isDifferentiatedOtherwise(call, facts) || isAskedAgain(call, facts)) return false;
+  const isLater = (one: Call): boolean =>
+    one !== call && functionOf(one) === fn && one.start > call.start && !isOtherBranch(one, call);
+  if (backwards.some((one) => isLater(one.call))) return false;
+  // `update(net, loss)`, which differentiates what it is handed.
+  if (facts.callsTo("loose").some((one) => isLater(one) && facts.callee(one)?.reachesBackward === true))
+    return false;
+  if (loop && runInParts(loop, facts)) return false;
+  const names = loss ? namesIn(loss).filter(({ id }) => id !== "self") : [];
+  if (loop && names.some((name) => !file.scopes.reaching(name).some(({ node }) => contains(loop, node))))
+    return false;
+  if (names.some((name) => file.scopes.reaching(name).some(({ how }) => how === "param"))) return false;
+  // One of its terms is handed on with its graph.
+  if (names.some((name) => file.scopes.reaching(name).some((one) => isReadAfter(one, call, facts))))
+    return false;
+  if (loss && (selfAttribute(loss) !== null || isSharedThroughSelf(call, loss, facts))) return false;
+  if (loss && loop && runsBehind(loss, facts, true).some((run) => !contains(loop, run))) return false;
+  if (loop && [...carriedNames(loop, loop, facts)].some((name) => isState(name, loss, loop, facts)))
+    return false;
+  for (const _ of statesOnNetworks(call, facts)) return false;
+  return !readsOwnState(fn, facts);
+}
 
 /** No other backward, here or in a function called here, can want this graph. */
 function isOnlyOne(call: Call, facts: Facts): boolean {
@@ -421,7 +455,13 @@ function sharesNothing(call: Call, facts: Facts): boolean {
   return here.every((other) => {
     if (other === own) return true;
     const theirs = graphBehind(other.loss!, facts);
-    return theirs.size > 0 && ![...theirs].some((one) => mine.has(one));
+    return (
+      theirs.size > 0 &&
+      // `first, second = net(x)` are of one graph.
+      ![...theirs].some(
+        (one) => mine.has(one) || [...mine].some(({ value }) => value !== null && value === one.value),
+      )
+    );
   });
 }
 

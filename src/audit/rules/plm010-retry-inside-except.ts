@@ -89,7 +89,8 @@ function catchesOutOfMemory(handler: Handler, facts: Facts): boolean {
     // Whoever empties the cache there expects to have run out.
     (/^(?:builtins\.(?:Exception|RuntimeError))?$/.test(names.join()) &&
       facts.file.callsNamed("empty_cache").some((call) => contains(handler, call))) ||
-    (names.includes("builtins.RuntimeError") &&
+    ((names.includes("builtins.RuntimeError") ||
+      (facts.guesses && /^(?:builtins\.(?:Base)?Exception)?$/.test(names.join()))) &&
       /out of memory|is_oom|oom|memory["'] (?:not )?in /i.test(facts.file.textOf(handler)))
   );
 }
@@ -127,11 +128,30 @@ function repeated(statement: Try, handler: Handler, facts: Facts): Call | null {
       if (node.kind === "Call" && isRun(node)) runs = true;
       return !runs;
     });
+  // `self.half_step(batch)`, after `self.step(batch)`: another way to do it with the same things.
+  const handed = (call: Call): string[] =>
+    call.args.flatMap(({ value }) => (value.kind === "Name" ? [value.id] : []));
+  const given = new Set<string>();
+  if (facts.guesses)
+    for (const one of statement.body)
+      walk(one, (node) => {
+        if (node.kind === "Call" && tried.has(facts.file.textOf(node.func)))
+          for (const id of handed(node)) given.add(id);
+      });
+  const isLike = (node: Call): boolean =>
+    !bookkeeping.test(tail(node, facts)) &&
+    !/log|print|warn|save|dump|free|clear|clean|skip|report|record|delete|detach|half$/i.test(
+      tail(node, facts),
+    ) &&
+    !/^(?:builtins|torch|numpy)\./.test(facts.file.dotted(node.func) ?? "") &&
+    handed(node).some((id) => given.has(id) && id !== handler.name);
   for (const one of handler.body)
     walk(one, (node) => {
       if (
         node.kind === "Call" &&
-        (tried.has(facts.file.textOf(node.func)) || (runs && isRun(node))) &&
+        (tried.has(facts.file.textOf(node.func)) ||
+          (runs && isRun(node)) ||
+          (facts.guesses && isLike(node))) &&
         !(facts.file.dotted(node.func) ?? "").startsWith("builtins.")
       )
         found ??= node;

@@ -1,5 +1,6 @@
-import { classOf, contains, functionOf, namesIn, statementOf } from "../../python/nodes.ts";
-import type { Call, Expr, For, Name, Node } from "../../python/tree.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { classOf, contains, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
+import type { Assign, Call, Expr, For, Name, Node } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -33,7 +34,7 @@ export const rule: Rule = {
       if (call.func.kind !== "Attribute") continue;
       const { attr, value: receiver } = call.func;
       if (!HOOKS.has(attr) && !(TENSOR_HOOKS.has(attr) && isParameter(receiver, facts))) continue;
-      if (!isLeft(call, facts)) continue;
+      if (!isLeft(call, facts) && !(facts.guesses && isNeverRemoved(call, facts))) continue;
       // Of some of the parameters, `if "bias" in name:`, it is as often.
       const through = loopsAround(call)[0];
       const over =
@@ -75,6 +76,26 @@ function isLeft(call: Call, facts: Facts): boolean {
   const [target] = statement.targets;
   const definition = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
   return definition !== null && facts.file.scopes.uses(definition).length === 0;
+}
+
+/** `self.handles.append(layer.register_forward_hook(f))`, in a file that removes nothing. */
+function isNeverRemoved(call: Call, { file }: Facts): boolean {
+  const statement = statementOf(call);
+  const kept =
+    statement?.kind === "Assign" ||
+    (call.parent?.kind === "Arg" && lastWord((call.parent.parent as Call).func) === "append");
+  return (
+    kept && !/\bremove\b/.test(file.text) && (statement?.kind !== "Assign" || !isHandedBack(statement, file))
+  );
+}
+
+/** `handle = …`, and then `return handle`: who calls may remove it. */
+function isHandedBack({ targets: [target] }: Assign, { scopes }: PythonFile): boolean {
+  const made = target?.kind === "Name" ? scopes.definitionAt(target) : null;
+  return (
+    made !== null &&
+    scopes.uses(made).some((use) => statementOf(use)?.kind === "Return" || use.parent?.kind === "Arg")
+  );
 }
 
 /** Handed back to callers who throw it away. */

@@ -2,11 +2,12 @@ import type { Definition } from "../../python/scopes.ts";
 import { argument, isNone, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, Name, Param } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Lambda, Name, Param } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { returnsDeviceTensor } from "../facts/device-results.ts";
 import type { Facts } from "../facts/facts.ts";
 import { hasTensorMethod } from "../facts/inputs.ts";
+import { isComputedName } from "../facts/likely.ts";
 import { keeps } from "../facts/kept.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callsOf } from "../facts/returns.ts";
@@ -37,7 +38,7 @@ export const rule: Rule = {
       const param = keyTensor(fn, facts);
       // Asked for nothing, it has one answer to keep.
       const isAsked = fn.params.some(({ name }) => !/^(?:self|cls)$/.test(name));
-      if (!param && isAsked && isUnbounded(decorator, facts) && returnsDeviceTensor(fn, facts))
+      if (!param && isAsked && isUnbounded(decorator, facts) && givesDeviceTensor(fn, facts))
         yield {
           at: decorator,
           severity: "note",
@@ -75,20 +76,45 @@ const CACHES =
   /^functools\.(?:lru_cache|cache)$|^cachetools\.(?:cached|func\.\w+_cache)$|^methodtools\.lru_cache$/;
 
 /** The function of `lru_cache(maxsize=n)(embed)` and `cache(self.embed)`. */
-function wrappedBy(call: Call, { file }: Facts): FunctionDef | null {
+function wrappedBy(call: Call, { file, guesses }: Facts): FunctionDef | Lambda | null {
   if (!CACHES.test(file.dotted(call.func) ?? "")) return null;
   const outer = call.parent?.kind === "Call" && call.parent.func === call ? call.parent : call;
   const given = outer.args[0]?.value;
+  if (guesses && given?.kind === "Lambda") return given;
   const own = given ? selfAttribute(given) : null;
   if (own !== null) return methodsOf(classOf(call)!).find(({ name }) => name === own) ?? null;
   const made = given?.kind === "Name" ? only(file.scopes.reaching(given))?.node : null;
   return made?.kind === "FunctionDef" ? made : null;
 }
 
+/** Hands back what it has put on the device; that is not guessed of what says nothing of one. */
+function givesDeviceTensor(fn: FunctionDef, facts: Facts): boolean {
+  const code = facts.guesses ? facts.file.codeOf(fn) : "";
+  if (facts.guesses && !/\.to\(|\.cuda\(|device/.test(code)) return false;
+  return returnsDeviceTensor(fn, facts) || (facts.guesses && /\.to\((?:\w+\.)*device|\.cuda\(/.test(code));
+}
+
 /** The tensor among what a function is looked up by. */
-function keyTensor(fn: FunctionDef, facts: Facts): Param | undefined {
+function keyTensor(fn: FunctionDef | Lambda, facts: Facts): Param | undefined {
   return fn.params.find(
-    (one) => isTensor(one, facts) || isFed(one, facts) || TENSORS.test(one.name) || isReduced(one, fn, facts),
+    (one) =>
+      isTensor(one, facts) ||
+      isFed(one, facts) ||
+      TENSORS.test(one.name) ||
+      isReduced(one, fn, facts) ||
+      isCalledAsTensors(one, facts),
+  );
+}
+
+/** `flow`, `images`, `features`: in a file about torch a tensor by its name, unless it says otherwise. */
+function isCalledAsTensors({ annotation, default: usual, name }: Param, { file, guesses }: Facts): boolean {
+  return (
+    guesses &&
+    annotation === null &&
+    usual === null &&
+    file.mentions("torch") &&
+    (isComputedName(name) ||
+      /^(?:flow|images?|imgs?|coords?|grid|noise|waveform|audio|mel|points|xyz|tensor)$/.test(name))
   );
 }
 
@@ -96,7 +122,7 @@ function keyTensor(fn: FunctionDef, facts: Facts): Param | undefined {
 const TENSORS = /^(?:edge_(?:index|attr|weight)|input_ids|attention_mask|hidden_states)$/;
 
 /** `(pos[i] - pos[j]).norm(dim=-1)`: only of tensors is that asked along a `dim`. */
-function isReduced(param: Param, fn: FunctionDef, { file }: Facts): boolean {
+function isReduced(param: Param, fn: FunctionDef | Lambda, { file }: Facts): boolean {
   return file.calls.given(["dim"]).some((call) => {
     const { func } = call;
     if (functionOf(call) !== fn || func.kind !== "Attribute" || file.dotted(func) !== null) return false;
@@ -453,7 +479,12 @@ function* ownCaches(facts: Facts): Generator<Finding> {
           );
         if (
           asked ||
-          !(isTensor(key.node as Param, facts) || usedAsTensor(key, facts) || isFed(key.node as Param, facts))
+          !(
+            isTensor(key.node as Param, facts) ||
+            usedAsTensor(key, facts) ||
+            isFed(key.node as Param, facts) ||
+            isCalledAsTensors(key.node as Param, facts)
+          )
         )
           continue;
         const byPlace = name.parent?.kind === "Arg" || name.parent?.kind === "Attribute";
