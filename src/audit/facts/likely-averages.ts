@@ -54,8 +54,12 @@ function* averages(facts: Facts): Generator<Mixed> {
 function mixedInto(value: Expr, root: Expr, file: PythonFile): Expr | null {
   if (value.kind !== "Binary" || (value.op !== "+" && value.op !== "-")) return null;
   const own = file.textOf(root);
+  // `getattr(self, "mean", 0)` of `self.mean`
+  const asked = root.kind === "Attribute" ? `getattr(${file.textOf(root.value)}, "${root.attr}"` : own;
   const isOwn = (one: Expr): boolean =>
-    one.kind === "Binary" && one.op === "*" ? isOwn(one.left) || isOwn(one.right) : file.textOf(one) === own;
+    one.kind === "Binary" && one.op === "*"
+      ? isOwn(one.left) || isOwn(one.right)
+      : file.textOf(one) === own || file.textOf(one).replaceAll("'", '"').startsWith(`${asked},`);
   const { left, right } = value;
   const scaled = [left, right].some((one) => one.kind === "Binary" && one.op === "*");
   if (!scaled || isOwn(left) === isOwn(right)) return null;

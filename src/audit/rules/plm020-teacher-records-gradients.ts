@@ -17,6 +17,7 @@ import { ranByMethod } from "../facts/network-runs.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callsOf, paramGiven } from "../facts/returns.ts";
 import { everyRound } from "../facts/rounds.ts";
+import { loopsAround } from "../facts/training.ts";
 import { localName } from "../imports.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 import {
@@ -79,6 +80,7 @@ export const rule: Rule = {
         isNeverTrained(call.func, facts) && !isAlone(call, facts) && hasTrainedPeer(call, facts);
       const named = !certain && isTeacher(call.func, facts);
       if (!(certain || named)) continue;
+      if (facts.guesses && !loose && isHandedTeacherHere(call, facts)) continue;
       const cutOff = isDetached(call, file);
       // Whatever its inputs carry, no gradient comes back to what is cut off.
       if (!takesData(call, facts) && !(cutOff && call.args.length > 0)) continue;
@@ -130,6 +132,19 @@ export const rule: Rule = {
         };
   },
 };
+
+/** In a loss that is handed the teacher, by whom it may be frozen, or in a function that is judged where it is called. */
+function isHandedTeacherHere({ func }: Call, facts: Facts): boolean {
+  const fn = functionOf(func);
+  const cls = classOf(func);
+  if (fn?.kind !== "FunctionDef") return false;
+  if (fn.name === "forward" && cls !== null && facts.role(cls) === "module") return true;
+  return (
+    func.kind === "Name" &&
+    fn.params.some(({ name }) => name === func.id) &&
+    callsOf(fn, facts.file).some((call) => functionOf(call) !== null && loopsAround(call).length > 0)
+  );
+}
 
 /** Also under `if self.teacher is not None:`: on every step of whoever has one. */
 function isRunEveryStep(call: Call, facts: Facts): boolean {
