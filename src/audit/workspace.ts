@@ -190,6 +190,7 @@ function changedNames(before: ProjectFacts, after: ProjectFacts): Set<string> {
     [before.tried, after.tried],
     [before.accelerated, after.accelerated],
     [before.working, after.working],
+    [before.staffed, after.staffed],
     [before.varying, after.varying],
     [before.mayVary, after.mayVary],
     [before.defaulting, after.defaulting],

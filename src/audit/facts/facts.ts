@@ -461,7 +461,7 @@ export class Facts {
   /** How often the node runs per turn of what makes it hot. */
   frequency(node: Node, within: Node): Frequency {
     const found = frequency(node, within, this.file);
-    if (this.guesses) return found === "throttled" ? found : "every";
+    if (this.guesses) return found === "throttled" || isCaught(node, within) ? "throttled" : "every";
     return found === "every" && this.#isForMissing(node) ? "unknown" : found;
   }
 
@@ -642,4 +642,10 @@ function isMeasurement(node: Node): boolean {
 
 function stepMethod(fn: FunctionDef | Lambda): FunctionDef | null {
   return fn.kind === "FunctionDef" && fn.parent?.kind === "ClassDef" ? fn : null;
+}
+
+/** In an `except`: what does not happen as a rule. */
+function isCaught(node: Node, within: Node): boolean {
+  for (let at = node.parent; at && at !== within; at = at.parent) if (at.kind === "Handler") return true;
+  return false;
 }

@@ -122,6 +122,8 @@ export interface ProjectFacts {
   readonly pinning: ReadonlyMap<string, Pinning>;
   /** Modules joined by imports that have one class of datasets, and DataLoaders of which each has worker processes. */
   readonly working: ReadonlySet<string>;
+  /** Modules joined by imports to one that makes a DataLoader which has, or may have, worker processes. */
+  readonly staffed: ReadonlySet<string>;
   /** What the options of the tree are unless somebody says otherwise. */
   readonly options: Options;
   /** By function: what the calls in other files give it, where all of them are known. */
@@ -363,6 +365,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const mayVary = programs.with((file) => file.mayVary === true);
   const defaulting = programs.with((file) => file.defaults === true);
   const wideData = programs.with(({ wide: made }) => made?.some((one) => WIDE_DATA.test(one)) === true);
+  const staffed = programs.with(({ loaders }) => loaders !== undefined && loaders.all > loaders.alone);
   const blocking = programs.with((file) => file.blocks === true);
   const hostLosses = programs.with((file) => file.hostLoss === true);
   const ownLosses = programs.with((file) => file.ownLoss === true);
@@ -398,6 +401,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     defaulting,
     wideData,
     blocking,
+    staffed,
     hostLosses,
     ownLosses,
     packing,

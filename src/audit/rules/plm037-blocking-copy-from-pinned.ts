@@ -11,6 +11,7 @@ import { iteratedText, loadersOf, mayPin, pinsBatches } from "../facts/loaders.t
 import { isNetwork } from "../facts/networks.ts";
 import { hasOwnBoxes } from "../facts/project-words.ts";
 import { makesPinned } from "../facts/pinned-makers.ts";
+import { isKnownUnpinned, likelyBatch, likelyPins } from "../facts/likely-data.ts";
 import { nextOf } from "../facts/next-batches.ts";
 import { callsOf, returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -35,7 +36,8 @@ export const rule: Rule = {
       !file.mentions("pin_memory") &&
       !facts.pins &&
       !file.mentions("oader") &&
-      facts.project.pinnedParams.size === 0
+      facts.project.pinnedParams.size === 0 &&
+      !facts.guesses
     )
       return;
     // Metal shares the host's memory: a loader pins nothing for it.
@@ -51,6 +53,10 @@ export const rule: Rule = {
       const device = keyword(call, "device")?.value ?? positional(call, 0);
       if (call.func.attr === "to" && !facts.isAccelerator(facts.device(device))) continue;
       if (mayBeBox(call, facts)) continue;
+      if (facts.guesses) {
+        if (isLikelyPinned(call, facts)) yield { at: call, message: WAITS };
+        continue;
+      }
       const trains = facts.everyStep(call) !== null;
       if (!isFromPinned(call, facts, mayBePinned) && !isGivenUnseen(call.func.value, facts)) continue;
       yield {
@@ -66,7 +72,7 @@ export const rule: Rule = {
           : { severity: "note" as const }),
         message: waits
           ? "The loader pins its batches, yet the host converts this one into memory that is not pinned, and copies that; with `non_blocking=True` the copy comes first, and the device converts"
-          : "The loader pins its batches, yet the host waits for this copy; with `non_blocking=True` it goes on and the copy overlaps",
+          : WAITS,
         fix: {
           grade: "unsafe",
           title: "Copy without waiting",
@@ -76,9 +82,52 @@ export const rule: Rule = {
         },
       };
     }
-    if (!waits) yield* elsewhere(facts);
+    if (!waits && !facts.guesses) yield* elsewhere(facts);
   },
 };
+
+const WAITS =
+  "The loader pins its batches, yet the host waits for this copy; with `non_blocking=True` it goes on and the copy overlaps";
+
+/** A part of a batch by what it is called and where it comes from, in a program in which a loader pins. */
+function isLikelyPinned(call: Call & { func: Expr }, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(call);
+  const moved = call.func.kind === "Attribute" ? call.func.value : null;
+  if (!moved || !likelyPins(facts) || !likelyBatch(moved, file) || isPicked(moved, facts)) return false;
+  // What is computed or converted on the host is not pinned, whatever it was made of.
+  if (moved.kind === "Call" && nextOf(moved, file) === null && !KEEPS.test(lastWord(moved.func)))
+    return false;
+  if (moved.kind === "Binary" || isOfUnpinned(moved, facts)) return false;
+  if (isGraph(moved, facts) || (fn?.kind === "FunctionDef" && NO_STEP.test(fn.name))) return false;
+  const [loop] = loopsAround(fn?.kind === "Lambda" ? fn : call);
+  return (
+    (loop !== undefined && facts.frequency(call, loop) === "every") ||
+    facts.everyStep(call) !== null ||
+    (fn?.kind === "FunctionDef" &&
+      (TAKES_BATCH.test(fn.name) || /to_(?:device|cuda|gpu)|cuda$/.test(fn.name)))
+  );
+}
+
+const KEEPS = /^(?:pin_memory|get|pop|view|reshape|unsqueeze|squeeze|Variable|detach|contiguous)$/;
+
+const NO_STEP =
+  /collate|^__|^forward$|eval|valid|(?:^|_)val(?:_|$)|test|infer|predict|sample|generat|visual|plot/i;
+
+/** For an evaluation, made in this file without pinning, or handed in where every call gives what does not pin. */
+function isOfUnpinned(moved: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  if (isKnownUnpinned(moved, facts)) return true;
+  if (
+    loopsAround(moved).some(
+      (loop) => loop.kind === "For" && /val|test|eval|dev_?loader/i.test(file.textOf(loop.iter)),
+    )
+  )
+    return true;
+  const source = batchSource(moved, facts);
+  const made = (source?.kind === "Name" ? madeBefore(source, file) : null) ?? [];
+  return made.some((one) => loadersOf(one, facts)?.some((call) => !mayPin(call, file)) ?? false);
+}
 
 /** `samples.to(device)`, where the tree has a class for pictures and their mask: what a loader cannot pin it hands out as it is. */
 function mayBeBox(call: Call & { func: Expr }, { project }: Facts): boolean {

@@ -1,6 +1,6 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains } from "../../python/nodes.ts";
+import { classOf, contains, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
@@ -9,7 +9,7 @@ import { isSelf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { isDataLoader, namesNoDevice } from "../facts/loaders.ts";
-import { holdsOptions, literal } from "../facts/options.ts";
+import { holdsOptions, literal, said as saidHere } from "../facts/options.ts";
 import { callsOf } from "../facts/returns.ts";
 import { HELPS, isWithoutBase } from "../facts/worker-data.ts";
 import { last } from "../facts/torch-names.ts";
@@ -45,7 +45,7 @@ export const rule: Rule = {
       if (literal(value) === false) yield { at: value, message: UNPINNED };
     for (const value of saidFor("dataloader_num_workers", file))
       if (literal(value) === 0) yield { at: value, message: IDLE };
-    if (!facts.accelerator) return;
+    if (!facts.accelerator && !(facts.guesses && facts.project.accelerated.size > 0)) return;
     // `partial(DataLoader, batch_size=32)`, unless some call of it pins.
     for (const call of file.callsNamed("partial")) {
       if (file.mentions("pin_memory")) break;
@@ -59,7 +59,9 @@ export const rule: Rule = {
       // A collate function may return tensors that are on the device already; those cannot be pinned.
       const pin = settings.get("pin_memory") ?? null;
       const collate = settings.get("collate_fn") ?? null;
-      const unpinned = pin ? isBy(false, pin, facts) : collate === null || staysOnHost(collate, facts);
+      const unpinned = pin
+        ? isBy(false, pin, facts)
+        : collate === null || staysOnHost(collate, facts) || mayStay(collate, facts);
       const workers = settings.get("num_workers") ?? null;
       const idle = !workers || isBy(0, workers, facts);
       if (unpinned)
@@ -77,7 +79,7 @@ export const rule: Rule = {
               : addKeyword(call, "pin_memory=True", file),
           },
         };
-      else if (idle && isTrue(pin))
+      else if (idle && (isTrue(pin) || (facts.guesses && pin !== null)))
         yield {
           at: workers && contains(call, workers) ? workers : call.func,
           message: IDLE,
@@ -158,10 +160,13 @@ function isZero(expr: Expr): boolean {
 }
 
 /** Said so in place, by a name that is nothing else, or by an option that is so unless somebody asks: `args.pin_memory`. */
-function isBy(wanted: false | 0, expr: Expr, { file, project }: Facts): boolean {
+function isBy(wanted: false | 0, expr: Expr, { file, guesses, project }: Facts): boolean {
   const said = (expr.kind === "Name" ? file.scopes.onlyValue(expr) : null) ?? expr;
   if (said.kind === "Attribute" && !isSelf(said.value) && holdsOptions(said.value))
-    return project.options.get(said.attr) === wanted;
+    return (
+      project.options.get(said.attr) === wanted ||
+      (guesses && Number(file.once(saidHere).get(said.attr) ?? -1) === Number(wanted))
+    );
   if (literal(said) === wanted) return said.kind === "Const" || said.kind === "Num";
   const [one, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
   return one !== undefined && more.length === 0 && isLeftAt(wanted, one, file);
@@ -179,6 +184,20 @@ function isLeftAt(wanted: false | 0, { how, node, name }: Definition, file: Pyth
       const given = keyword(call, name)?.value ?? positional(call, at);
       return call.args.every(({ star }) => star === 0) && (!given || literal(given) === wanted);
     })
+  );
+}
+
+/** Nobody sees it, and neither its name nor any function that is called so speaks of a device. */
+function mayStay(collate: Expr, facts: Facts): boolean {
+  const { file, guesses } = facts;
+  if (!guesses || !namesNoDevice(collate, file) || file.mentions("jax")) return false;
+  const several = mayBe(collate, file);
+  if (several.length > 0) return several.every((one) => staysOnHost(one, facts) || mayStay(one, facts));
+  const called = lastWord(collate.kind === "Call" ? collate.func : collate);
+  return [...file.all("FunctionDef"), ...file.all("ClassDef")].every(
+    (one) =>
+      one.name !== called ||
+      (namesNoDevice(one, file) && /torch|tensor|collate\(|pad/i.test(file.textOf(one))),
   );
 }
 

@@ -1,15 +1,16 @@
 import { argument, keyword, positional } from "../../python/file.ts";
-import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Arg, Call, ClassDef, Expr, FunctionDef, Lambda, Name } from "../../python/tree.ts";
 import { given } from "../facts/arguments.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { COLLATE_KEYWORDS, isIndexed } from "../facts/worker-data.ts";
+import { likelyDataset } from "../facts/likely-data.ts";
 import { callsOf } from "../facts/returns.ts";
 import { FACTORIES, last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 const WHY =
   "inside the loader: no pinning, no overlap, and with workers each needs a CUDA context of its own or fails";
@@ -33,6 +34,7 @@ export const rule: Rule = {
       facts.file.callsNamed("Lambda", "set_transform", "with_transform").length > 0 ||
       facts.file.all("ClassDef").some((cls) => facts.role(cls) === "dataset" || isIndexed(cls, facts.file));
     const { mayCollate } = facts;
+    if (facts.guesses) return yield* guessed(facts);
     if (!loads && !mayCollate) return;
     for (const call of facts.file.callsNamed(
       "to",
@@ -58,6 +60,49 @@ export const rule: Rule = {
     }
   },
 };
+
+/** Whatever goes to the device in what hands out examples or puts them together, by what these are called. */
+function* guessed(facts: Facts): Generator<Finding> {
+  for (const call of facts.file.callsNamed("to", "cuda", "FloatTensor", "LongTensor", ...FACTORIES)) {
+    if (!sends(call, facts) && !(facts.project.accelerated.size > 0 && isToDevice(call, facts))) continue;
+    const fn = runnerOf(call, facts);
+    if (fn?.kind === "FunctionDef" && (isCollate(fn) || COLLATES.test(fn.name) || isOfExamples(fn, facts)))
+      yield {
+        at: call,
+        message: `${isCollate(fn) ? "Batches go to the device" : "Examples go to the device one by one"}, ${WHY}`,
+      };
+  }
+}
+
+const COLLATES = /^_*(?:\w+_)?collate(?:_\w+)?$|^_*collator$/;
+
+/** `.to(self.device)`, `device=opt.device`: by the word. */
+function isToDevice(call: Call, { file }: Facts): boolean {
+  const device =
+    keyword(call, "device")?.value ?? (lastWord(call.func) === "to" ? positional(call, 0) : null);
+  return (
+    device !== null &&
+    /(?:^|[._])(?:device|dev|gpu|cuda)$/.test(file.textOf(device)) &&
+    !/cpu/.test(file.textOf(device))
+  );
+}
+
+/** A method that hands out examples, one that it calls, or a transform; but not what fills the device at the start. */
+function isOfExamples(fn: FunctionDef, facts: Facts): boolean {
+  const cls = fn.parent?.kind === "ClassDef" ? fn.parent : null;
+  if (!cls || handsOutBatches(fn, facts)) return false;
+  if (
+    /(?:Transform|Augment\w*|ToTensor|Collat\w*|Crop|Normalize)$/.test(cls.name) &&
+    facts.role(cls) !== "module"
+  )
+    return fn.name === "__call__";
+  if (!likelyDataset(cls, facts)) return false;
+  if (HANDS_OUT.test(fn.name)) return true;
+  const reached = new Set(methodsOf(cls).filter(({ name }) => HANDS_OUT.test(name)));
+  for (const one of reached)
+    for (const other of methodsOf(cls)) if (callsOwn(one, other.name)) reached.add(other);
+  return reached.has(fn);
+}
 
 const LOADS = /(?:DataLoader|Trainer)$/;
 

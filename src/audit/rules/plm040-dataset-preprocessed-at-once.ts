@@ -1,12 +1,13 @@
-import { keyword, positional } from "../../python/file.ts";
+import { isFalse, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, For, FunctionDef, Name, Node } from "../../python/tree.ts";
+import type { Call, ClassDef, Comp, Expr, For, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { WORKS, isWorked, works } from "../facts/example-work.ts";
 import { gathered } from "../facts/gathered-examples.ts";
 import { isIndexed } from "../facts/worker-data.ts";
+import { likelyDataset } from "../facts/likely-data.ts";
 import { returnsByName } from "../facts/returns.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -52,9 +53,141 @@ function* found(facts: Facts): Generator<Found> {
       yield* displays(method, facts);
     }
   }
+  if (facts.guesses) yield* guessed(facts);
   yield* stacked(facts);
   for (const at of gathered(facts)) yield { at, message: MESSAGE };
   for (const at of readWhole(facts)) yield { at, message: WHOLE };
+}
+
+/** What each example is read, cut or encoded by, in a class of no base that is known, or by a function nobody sees. */
+function* guessed(facts: Facts): Generator<Found> {
+  const { file } = facts;
+  for (const cls of file.all("ClassDef")) {
+    if (!likelyDataset(cls, facts)) continue;
+    const reached = new Set(methodsOf(cls).filter(({ name }) => name === "__init__"));
+    for (const method of reached) for (const called of everyCalledBy(method, cls)) reached.add(called);
+    for (const method of reached) {
+      for (const loop of statementsOf(method))
+        if (loop.kind === "For" && !isFew(loop.iter, file)) {
+          const kept = likelyKept(loop, method, facts);
+          if (kept) yield { at: kept, message: MESSAGE };
+        }
+      for (const statement of statementsOf(method))
+        if (statement.kind === "Assign" && statement.targets.some((target) => isOwn(target))) {
+          const made = comprehensionIn(statement.value);
+          if (made && !isFew(made.clauses[0]!.iter, file) && worksLikely(made.value ?? made.element, facts))
+            yield { at: made, message: MESSAGE };
+        }
+    }
+  }
+}
+
+/** `[…]`, `torch.stack([…])`, `dict(…)` */
+function comprehensionIn(value: Expr): Comp | null {
+  if (value.kind === "Comp") return value;
+  const first = value.kind === "Call" ? value.args[0]?.value : null;
+  return first ? comprehensionIn(first) : null;
+}
+
+/** Whatever decides about it. */
+function everyCalledBy(init: FunctionDef, cls: ClassDef): FunctionDef[] {
+  const names = new Set<string>();
+  walk(init, (node) => {
+    if (node.kind === "Call" && selfAttribute(node.func) !== null) names.add(selfAttribute(node.func)!);
+    return !(node.kind === "If" && isAskedFor(node.test, init));
+  });
+  return methodsOf(cls).filter((method) => names.has(method.name) && !method.name.startsWith("__"));
+}
+
+/** `if cached:`, which is off unless somebody asks. */
+function isAskedFor(test: Expr, { params }: FunctionDef): boolean {
+  const word = lastWord(test);
+  return (
+    /cache|preload|memory|(?:^|_)ram|debug|overfit/i.test(word) ||
+    params.some((param) => param.name === word && isFalse(param.default))
+  );
+}
+
+/** What is put on self, or into what is put there, in a loop over the examples. */
+function likelyKept(loop: For, method: FunctionDef, facts: Facts): Node | null {
+  let found: Node | null = null;
+  walk(loop, (node) => {
+    if (
+      node.kind === "Call" &&
+      node.func.kind === "Attribute" &&
+      node.func.attr === "append" &&
+      node.args[0]
+    ) {
+      if (isKept(node, method, facts) && isWorkedLikely(node.args[0].value, loop, facts)) found ??= node;
+    } else if (node.kind === "Assign" && node.targets[0]?.kind === "Subscript") {
+      const [target] = node.targets;
+      if (selfAttribute(target.value) !== null && isWorkedLikely(node.value, loop, facts)) found ??= node;
+    }
+    return found === null;
+  });
+  return found;
+}
+
+/** Also through names of the same turn. */
+function isWorkedLikely(expr: Expr, loop: For, facts: Facts, depth = 0): boolean {
+  if (facts.value(expr).what === "number" || isIndex(expr)) return false;
+  if (worksLikely(expr, facts)) return true;
+  return (
+    depth < 4 &&
+    partsIn(expr).some((name) =>
+      facts.file.scopes
+        .reaching(name)
+        .some(
+          ({ how, node, value }) =>
+            value !== null &&
+            how !== "iterate" &&
+            contains(loop, node) &&
+            isWorkedLikely(value, loop, facts, depth + 1),
+        ),
+    )
+  );
+}
+
+/** The names in it, but for what is only measured: `volume.shape[0]`. */
+function partsIn(expr: Expr): readonly Name[] {
+  const found: Name[] = [];
+  walk(expr, (node) => {
+    if (node.kind === "Name") found.push(node);
+    return (
+      !(node.kind === "Attribute" && /^(?:shape|size|width|height|ndim)$/.test(node.attr)) &&
+      !(node.kind === "Call" && lastWord(node.func) === "len")
+    );
+  });
+  return found;
+}
+
+const LIKELY_WORK =
+  /^_*(?:(?:load|read|open|decode|process|preprocess|transform|extract|compute|featuri[sz]e|resize|crop|augment|normali[sz]e|render|encode|tokeni[sz]e)(?:_?(?:one|single|image|img|audio|wav|mel|sample|example|item|frame|clip|video|feature|text|window|spec|volume|pair|point|mesh|data|file|npy|npz|id|graph)\w*)?|imread|from_numpy|as_tensor|FloatTensor|LongTensor|Tensor|to_tensor|pil_to_tensor|stft|\w*spectrogram|get_(?:mel|audio|image|img|feature|sample|example|item|spec|graph|pair)\w*|(?:make|build)_(?:sample|example|graph|feature|window|input)\w*)$/i;
+
+function worksLikely(expr: Expr, facts: Facts): boolean {
+  let found = works(expr, facts);
+  if (!found)
+    walk(expr, (node) => {
+      if (
+        node.kind === "Call" &&
+        LIKELY_WORK.test(lastWord(node.func)) &&
+        !/^json\.|^builtins\.open/.test(facts.file.dotted(node.func) ?? "")
+      )
+        found = true;
+      return !found && !(node.kind === "Attribute" && /^(?:shape|size|width|height)$/.test(node.attr));
+    });
+  return found;
+}
+
+/** A few kinds or files, however many examples there are. */
+function isFew(iter: Expr, file: PythonFile): boolean {
+  return (
+    iter.kind === "Tuple" ||
+    iter.kind === "List" ||
+    /class|categor|split|dirs?\b|folders?\b|^range\(\d+\)$|scale|layer|shard|transform|keys?\b|size|dataset|archive|batch_files|\bh5/i.test(
+      file.textOf(iter),
+    )
+  );
 }
 
 /** The methods of a class in which a run begins: those of a dataset, or of a module of data of Lightning. */

@@ -7,10 +7,11 @@ import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { givenToWorkers, isIndexed, sharedClasses } from "../facts/worker-data.ts";
 import { returnsByName } from "../facts/returns.ts";
+import { likelyDataset, likelyObjects, likelyWorkers } from "../facts/likely-data.ts";
 import { callTarget } from "../facts/summary.ts";
 import { PLAIN_ATTRIBUTES } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 import { isFilledWithObjects, isObject, isObjects } from "../facts/python-objects.ts";
 
 /** One says it; a class that keeps more of them is told of a few. */
@@ -26,6 +27,7 @@ export const rule: Rule = {
     patterns: [41],
   },
   *check(facts) {
+    if (facts.guesses) return yield* guessed(facts);
     const shared = sharedClasses(facts.file);
     for (const cls of facts.file.all("ClassDef")) {
       const certain = facts.role(cls) === "dataset";
@@ -55,6 +57,70 @@ export const rule: Rule = {
 
 const COPIED =
   "Each worker is a copy of this process that shares its pages until they are written to, and reading a Python object writes its reference count: after an epoch every worker has a copy of all examples; keep them in an array, a tensor or an Arrow table";
+
+/** What a dataset keeps one by one and is asked for by number, in a program that has workers. */
+function* guessed(facts: Facts): Generator<Finding> {
+  if (!likelyWorkers(facts)) return;
+  // Where the file shows which of its classes workers read, the others are not among them.
+  const shared = sharedClasses(facts.file);
+  const shows = facts.file.all("ClassDef").some((cls) => shared.has(facts.file.qualified(cls)));
+  for (const cls of facts.file.all("ClassDef")) {
+    if (!likelyDataset(cls, facts) || (shows && !shared.has(facts.file.qualified(cls)))) continue;
+    const kept = [...attributesOf(cls, facts.file)].flatMap(([attribute, { writes }]) => {
+      if (FEW.test(attribute) || !isAskedByNumber(attribute, cls, facts)) return [];
+      const held = writes.find(({ value }) => value !== null && likelyObjects(value, facts));
+      const filled = held ? null : filledInLoop(attribute, cls, facts);
+      return held ? [held.target] : filled ? [filled] : [];
+    });
+    for (const at of kept.slice(0, MOST)) yield { at, message: COPIED };
+  }
+}
+
+/** `self.rows.append(…)`, `self.rows[name] = …` in a loop of the constructor, or of what it calls. */
+function filledInLoop(attribute: string, cls: ClassDef, { file }: Facts): Node | null {
+  const isFilled = (node: Node, held: Expr, put: Expr): boolean =>
+    selfAttribute(held) === attribute &&
+    classOf(held) === cls &&
+    loopsAround(node).length > 0 &&
+    !READS.test((functionOf(node) as FunctionDef | null)?.name ?? "") &&
+    /^(?:Dict|Tuple|List|Str|FString|Comp|Name|Subscript|Call)$/.test(put.kind) &&
+    (!/^(?:np|numpy|torch)\.|^(?:int|float|len)\(/.test(file.textOf(put)) ||
+      file.textOf(put).endsWith(".tolist()"));
+  const entry = file
+    .all("Assign")
+    .find(
+      ({ targets: [target], value }) =>
+        target?.kind === "Subscript" && target.index.kind !== "Num" && isFilled(target, target.value, value),
+    );
+  return (
+    entry ??
+    file
+      .callsNamed("append", "extend")
+      .find(
+        (call) =>
+          call.func.kind === "Attribute" &&
+          call.args[0] &&
+          isFilled(call, call.func.value, call.args[0].value),
+      ) ??
+    null
+  );
+}
+
+/** `self.rows[index]`, where the examples are handed out. */
+function isAskedByNumber(attribute: string, cls: ClassDef, { file }: Facts): boolean {
+  return file
+    .all("Subscript")
+    .some(
+      ({ value, index }) =>
+        selfAttribute(value) === attribute &&
+        index.kind !== "Str" &&
+        index.kind !== "Num" &&
+        index.kind !== "Slice" &&
+        classOf(value) === cls &&
+        functionOf(value)?.kind === "FunctionDef" &&
+        (functionOf(value) as FunctionDef).name !== "__init__",
+    );
+}
 
 /** The lists of examples that a loader is given as they are: `DataLoader([data[i] for i in range(len(data))], num_workers=4)`. */
 function listsOf(data: Expr, facts: Facts, depth = 0): readonly Expr[] {

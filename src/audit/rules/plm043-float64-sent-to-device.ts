@@ -9,6 +9,7 @@ import type { Facts } from "../facts/facts.ts";
 import { isFloat64 } from "../facts/float64.ts";
 import { boundBefore } from "../facts/handed-around.ts";
 import { handedIn } from "../facts/handed-in.ts";
+import { COLLECTED, likelyWide } from "../facts/likely-arrays.ts";
 import { loadersOf } from "../facts/loaders.ts";
 import { isArray } from "../facts/numpy-arrays.ts";
 import { returnsByName } from "../facts/returns.ts";
@@ -33,6 +34,7 @@ export const rule: Rule = {
     yield* madeByHelper(facts);
     yield* castThere(facts);
     yield* prepared(facts);
+    if (facts.guesses) return yield* guessed(facts);
     for (const call of facts.file.callsNamed("to", "cuda", "from_numpy", "tensor", "as_tensor")) {
       const moved =
         call.func.kind === "Attribute" &&
@@ -77,6 +79,72 @@ export const rule: Rule = {
     }
   },
 };
+
+const KEPT =
+  "NumPy's float64 is kept: twice the bytes to copy and to hold, and slow arithmetic with whatever meets it";
+
+/** A tensor made of what is likely float64, cast nowhere on its way, and sent or handed to the loader. */
+function* guessed(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.callsNamed("from_numpy", "tensor", "as_tensor")) {
+    const data = keptType(call, facts);
+    if (!data || isCounted(data, facts) || isCastLater(call, facts)) continue;
+    const fn = functionOf(call);
+    const loads =
+      fn?.kind === "FunctionDef" && /^__(?:getitem|iter)__$|collate/.test(fn.name)
+        ? true
+        : isSentOn(call, facts);
+    if (!loads) continue;
+    // Of lists and numbers torch makes float32.
+    if (lastWord(call.func) !== "from_numpy" && /^(?:List|Tuple|Comp|Num)$/.test(data.kind)) continue;
+    const byName = lastWord(call.func) === "from_numpy" || COLLECTED.test(lastWord(data));
+    if (likelyWide(data, facts, byName && isSentOn(call, facts))) yield { at: call, message: KEPT };
+  }
+}
+
+/** `.float()` behind it, or behind the name that it is given. */
+function isCastLater(call: Call, { file }: Facts): boolean {
+  const statement = statementOf(call);
+  if (
+    !statement ||
+    /\.(?:float|long|int|half|bool|bfloat16|type|type_as)\(|dtype|FloatTensor|LongTensor|float32|torch\.long/.test(
+      file.textOf(statement),
+    )
+  )
+    return true;
+  const [target] = statement.kind === "Assign" ? statement.targets : [];
+  const word = target ? lastWord(target) : "";
+  return (
+    word !== "" &&
+    new RegExp(
+      String.raw`\b${word}(?:\.\w+\([^()]*\))*\.(?:float|long|int|half|bool|bfloat16|type|type_as|to\([^()\n]*(?:dtype|torch\.))\b`,
+    ).test(file.text)
+  );
+}
+
+/** `….to(device)`, `….cuda()`, `device=device`, and the same behind the name that it is given. */
+function isSentOn(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const device = keyword(call, "device");
+  if (device) return facts.device(device.value) !== "cpu";
+  const goes = (expr: Expr): boolean => {
+    for (
+      let at: Expr = expr;
+      at.parent?.kind === "Attribute" && at.parent.parent?.kind === "Call";
+      at = at.parent.parent
+    ) {
+      if (at.parent.attr === "cuda") return true;
+      if (at.parent.attr === "to") return toDevice(at.parent.parent, facts);
+    }
+    const outer = expr.parent?.kind === "Arg" ? expr.parent.parent : null;
+    return outer?.kind === "Call" && /^(?:Variable|stack|cat)$/.test(lastWord(outer.func)) && goes(outer);
+  };
+  if (goes(call)) return true;
+  const statement = statementOf(call);
+  const [target] = statement?.kind === "Assign" ? statement.targets : [];
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return made !== null && file.scopes.uses(made).some(goes);
+}
 
 /** The one of `{"noise": torch.from_numpy(noise), …}` that keeps float64, where all of them are sent: `for part in parts.values()`. */
 function wideEntry(expr: Expr, facts: Facts): Expr | null {

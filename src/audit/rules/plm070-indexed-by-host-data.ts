@@ -17,6 +17,7 @@ import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isHostData, isHostDataGiven } from "../facts/host-indices.ts";
+import { likelyPlaces } from "../facts/likely-arrays.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { isUsedAsTensor } from "../facts/tensor-use.ts";
 import { TENSOR_ONLY_METHODS } from "../facts/torch-names.ts";
@@ -39,7 +40,9 @@ export const rule: Rule = {
     for (const subscript of facts.file.once(computedPicks)) {
       const indices = subscript.index.kind === "Tuple" ? subscript.index.items : [subscript.index];
       const index =
-        indices.find((one) => isHostData(one, facts)) ?? indices.find((one) => isHostDataGiven(one, facts));
+        indices.find((one) => isHostData(one, facts) && !(facts.guesses && isOneOf(one))) ??
+        indices.find((one) => isHostDataGiven(one, facts)) ??
+        (facts.guesses ? indices.find((one) => likelyPlaces(one, facts)) : undefined);
       if (index && isOnDevice(subscript.value, facts) && isEveryStep(subscript, index, facts)) {
         // One index used on many tensors is one finding, also where it is `rows + 1` for some.
         let at = index;
@@ -64,6 +67,7 @@ export const rule: Rule = {
 function isEveryStep(node: Node, index: Expr, facts: Facts): boolean {
   const fn = functionOf(node);
   const at = fn?.kind === "Lambda" ? fn : node;
+  if (facts.guesses && (isSentThen(node) || isAboveSteps(at, facts))) return false;
   if (facts.everyStep(at) !== null || isForParts(at, index, facts)) return true;
   const asked = ancestors(at).find((one) => one.kind === "If" || one.kind === "For" || one.kind === "While");
   return (
@@ -112,6 +116,20 @@ function isCountedBy(bound: Expr | null, ids: ReadonlySet<string>, turn: Node, {
   return found;
 }
 
+/** `rows[0]`: a number. */
+const isOneOf = (index: Expr): boolean => index.kind === "Subscript" && index.index.kind === "Num";
+
+/** `kept[rows].to(device)`: not there yet. */
+function isSentThen({ parent }: Node): boolean {
+  return parent?.kind === "Attribute" && /^(?:to|cuda)$/.test(parent.attr);
+}
+
+/** In a turn of the loop around those that take the steps. */
+function isAboveSteps(node: Node, { stepLoops }: Facts): boolean {
+  const [turn] = loopsAround(node);
+  return turn !== undefined && [...stepLoops].some((loop) => loop !== turn && contains(turn, loop));
+}
+
 /** `rows`, `len(rows) > 0`, `rows.size > 0`, `rows.any()` */
 function isAnyOf(test: Expr, index: Expr, { file }: Facts): boolean {
   const rows = index.kind === "Name" ? index.id : "";
@@ -122,6 +140,7 @@ function isAnyOf(test: Expr, index: Expr, { file }: Facts): boolean {
 
 /** Computed there, or the weight of a layer of a network that is: `model.items.weight`. */
 function isOnDevice(expr: Expr, facts: Facts): boolean {
+  if (facts.guesses) return !isLeftOnHost(expr, facts) && isLikelyThere(expr, facts);
   if (facts.onAccelerator(expr) || isMovedAbove(expr, facts) || isThereByDefault(expr, facts)) return true;
   if (isSent(expr, facts) || isHandedFromDevice(expr, facts) || isOfSentDict(expr, facts)) return true;
   if (isOfForward(expr, facts) || isOfSentObject(expr, facts) || isOneOfSent(expr, facts)) return true;
@@ -133,6 +152,26 @@ function isOnDevice(expr: Expr, facts: Facts): boolean {
   let root: Expr = weight.value;
   while (root.kind === "Attribute" && !isNetwork(root, facts)) root = root.value;
   return isNetwork(root, facts);
+}
+
+/** `torch.from_numpy(rows)`, or a parameter that is given what is on the host. */
+function isLeftOnHost(expr: Expr, facts: Facts): boolean {
+  const made = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  return made.some(
+    (one) =>
+      (one.value?.kind === "Call" &&
+        /^torch\.(?:from_numpy|load)$/.test(facts.file.dotted(one.value.func) ?? "")) ||
+      handedIn(one, facts.file, true).some((given) => facts.value(given).device === "cpu"),
+  );
+}
+
+/** A tensor, as far as is known, of which nobody says that it is on the host. */
+function isLikelyThere(expr: Expr, facts: Facts): boolean {
+  const { what, device } = facts.value(expr);
+  if (device === "cpu" || facts.project.accelerated.size === 0) return false;
+  if (what === "tensor" || what === "output") return true;
+  const made = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  return what === "unknown" && made.some((one) => isUsedAsTensor(one, facts.file));
 }
 
 /** `points = project(mesh, camera)[..., :2]` of what a network gave, where the backward goes through it: a tensor, and there. */

@@ -9,6 +9,7 @@ import { givenFor, madeBefore } from "../facts/handed-around.ts";
 import { isPinnedParam } from "../facts/handed-loaders.ts";
 import { loadersOf, pinsBatches, pinsForDevice } from "../facts/loaders.ts";
 import { makesPinned } from "../facts/pinned-makers.ts";
+import { isKnownUnpinned, likelyBatch, likelyPins, repeatsTraining } from "../facts/likely-data.ts";
 import { nextOf } from "../facts/next-batches.ts";
 import type { ProjectFacts } from "../facts/project.ts";
 import {
@@ -39,7 +40,7 @@ export const rule: Rule = {
     const pins = facts.file.mentions("pin_memory");
     const elsewhere =
       !pins && (facts.pins || facts.project.pinnedParams.size > 0 || pinsSomewhere(facts.project));
-    if (!pins && !elsewhere && !facts.file.mentions("non_blocking")) return;
+    if (!pins && !elsewhere && !facts.file.mentions("non_blocking") && !facts.guesses) return;
     for (const call of facts.file.callsNamed("cat", "concat", "concatenate", "stack", "hstack", "vstack")) {
       if (!/^torch\.(?:cat|concat|concatenate|stack|hstack|vstack)$/.test(facts.file.dotted(call.func) ?? ""))
         continue;
@@ -47,6 +48,10 @@ export const rule: Rule = {
       if (!parts || !(isMoved(call, facts) || isMovedByCallers(call, facts))) continue;
       const loop = facts.stepLoop(call) ?? handsOn(call, facts);
       const items = itemsOf(listedAbove(parts, facts) ?? parts);
+      if (facts.guesses) {
+        if (isLikelyJoined(call, items, facts)) yield { at: call, message: JOINED };
+        continue;
+      }
       const joins =
         loop !== null
           ? items.every((item) => isBatch(item, loop, facts)) &&
@@ -87,6 +92,21 @@ export const rule: Rule = {
     }
   },
 };
+
+/** Parts of a batch by what they are called and where they come from, in a program in which a loader pins. */
+function isLikelyJoined(call: Call, items: readonly Expr[], facts: Facts): boolean {
+  const fn = functionOf(call);
+  if (fn?.kind === "FunctionDef" && /collate|^__|^forward$|eval|valid|test|infer/i.test(fn.name))
+    return false;
+  const [loop] = loopsAround(call);
+  return (
+    likelyPins(facts) &&
+    !isKnownUnpinned(call, facts) &&
+    !items.every(isShort) &&
+    items.every((item) => likelyBatch(item, facts.file)) &&
+    ((loop !== undefined && repeatsTraining(loop, facts.file)) || facts.everyStep(call) !== null)
+  );
+}
 
 /** A number for each example: a copy of up to a megabyte does not wait, pinned or not. */
 function isShort(part: Expr): boolean {

@@ -6,9 +6,11 @@ import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loaderMakers } from "../facts/loader-makers.ts";
+import { isOccasional, likelyLoader, repeatsTraining } from "../facts/likely-data.ts";
 import { isDataLoader } from "../facts/loaders.ts";
 import { callTarget } from "../facts/summary.ts";
 import { hasWorkers, isForStep } from "../facts/taken-batches.ts";
+import { nextOf } from "../facts/next-batches.ts";
 import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -30,6 +32,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
+    if (facts.guesses) return yield* guessed(facts);
     const makers = file.once(loaderMakers);
     const words = [...makers.keys()].map(last);
     yield* begun(facts);
@@ -89,6 +92,106 @@ export const rule: Rule = {
     }
   },
 };
+
+/** Whatever is called a loader, begun or made in each turn of what trains, unless the turn has data of its own. */
+function* guessed(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.callsNamed("next", "__next__", "iter")) {
+    const begun =
+      lastWord(call.func) === "iter" ? (isUsedUpInTurn(call, file) ? call : null) : begunIn(call, file);
+    const over = begun && positional(begun, 0);
+    if (over && likelyLoader(over, file) && isTurn(call, facts)) yield { at: call, message: STEP };
+  }
+  for (const loop of file.all("For"))
+    if (loop.body.at(-1)?.kind === "Break" && likelyLoader(loop.iter, file) && isTurn(loop, facts))
+      yield { at: loop.iter, message: STEP };
+  for (const call of file.calls.matching(MAKES))
+    if (isMadeAgain(call, facts)) yield { at: call, message: EPOCH };
+}
+
+const MAKES =
+  /DataLoader$|^(?:get|make|build|create|construct|prepare|setup|init|load)_(?:\w*loaders?|(?:\w+_)?dls?)(?:_\w+)?$/;
+
+/** `iter(loader)` of `next(iter(loader))` and `iter(loader).next()`. */
+function begunIn(call: Call, file: PythonFile): Call | null {
+  const from =
+    nextOf(call, file) ??
+    (call.func.kind === "Attribute" && call.func.attr === "__next__" ? call.func.value : null);
+  return from?.kind === "Call" && /^(?:iter|cycle|infinite\w*|endless\w*)$/.test(lastWord(from.func))
+    ? from
+    : null;
+}
+
+/** `it = iter(loader)`, of which one is taken in the same turn. */
+function isUsedUpInTurn(call: Call, file: PythonFile): boolean {
+  const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : null;
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const uses = made ? file.scopes.uses(made) : [];
+  const [loop] = loopsAround(call);
+  return (
+    uses.length > 0 &&
+    uses.every((use) => {
+      const asked = use.parent?.kind === "Arg" ? use.parent.parent : null;
+      return (
+        asked?.kind === "Call" &&
+        lastWord(asked.func) === "next" &&
+        loopsAround(use)[0] === loop &&
+        use.start > call.end &&
+        !ancestors(use).some(({ kind }) => kind === "Comp" || kind === "Return")
+      );
+    })
+  );
+}
+
+const LOOKS =
+  /eval|valid|(?:^|_)val(?:_|$)|test|infer|predict|visual|sample_images|plot|__init__|setup|find|bench/i;
+
+/** In a turn of a loop that trains, or in what is asked for a batch by its name. */
+function isTurn(node: Node, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(node);
+  const name = fn?.kind === "FunctionDef" ? fn.name : "";
+  const [loop] = loopsAround(node);
+  if (LOOKS.test(name) || isOccasional(node, loop ?? fn, file)) return false;
+  if (loop) return facts.frequency(node, loop) === "every" && repeatsTraining(loop, file);
+  return (
+    facts.everyStep(node) !== null ||
+    /^_*(?:get|next|fetch|draw|load|sample)_*\w*(?:batch|next)\w*$|^__next__$/.test(name)
+  );
+}
+
+/** A loader made in each epoch, of data that are the same in all of them. */
+function isMadeAgain(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(call);
+  const [loop] = loopsAround(call);
+  if ((fn?.kind === "FunctionDef" && LOOKS.test(fn.name)) || isOccasional(call, loop ?? fn, file))
+    return false;
+  if (call.args.some(({ value }) => isOfTurn(value, loop ?? null, file))) return false;
+  if (loop) return facts.frequency(call, loop) === "every" && repeatsTraining(loop, file);
+  return (
+    fn?.kind === "FunctionDef" &&
+    fn.params.some((param) => /^(?:cur\w*_)?epoch(?:_\w+)?$/.test(param.name)) &&
+    TRAINS.test(file.codeOf(fn))
+  );
+}
+
+/** What is put into the loader is collected, drawn or cut for the turn. */
+function isOfTurn(value: Expr, loop: Loop | null, file: PythonFile, depth = 0): boolean {
+  return (
+    DRAWN.test(file.textOf(value)) ||
+    names(value).some((name) => {
+      if (loop?.kind === "For" && names(loop.target).some(({ id }) => id === name.id)) return true;
+      const made = depth < 2 ? file.scopes.onlyValue(name) : null;
+      return (
+        made !== null && (loop === null || contains(loop, made)) && isOfTurn(made, loop, file, depth + 1)
+      );
+    })
+  );
+}
+
+const DRAWN =
+  /rollout|buffer|memory|replay|collect|pseudo|select|subset|generat|experience|trajector|episode|curriculum|epoch|pool/i;
 
 /** `for batch in self.loader:` in each epoch, of a property that makes it. */
 function* readAnew(facts: Facts): Generator<Finding> {
@@ -160,6 +263,8 @@ function isYieldedAnew(begun: Node, loader: Expr, facts: Facts): boolean {
     )
   );
 }
+
+const TRAINS = /\b(?:step|backward)\(/;
 
 const STEP =
   "A new iterator on every step: its workers are started, the first batches loaded, one is taken and the rest thrown away";

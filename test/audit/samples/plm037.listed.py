@@ -44,8 +44,8 @@ def by_place(net, optimizer, loaders):
 def mixed(net, optimizer, loaders):
     (loader,) = loaders
     for x in loader:
-        # trap: one of the two that are handed in pins nothing
-        x = x.cuda()
+        # one of the two that are handed in pins nothing
+        x = x.cuda()  # likely: PLM037
         optimizer.zero_grad()
         net(x).mean().backward()
         optimizer.step()

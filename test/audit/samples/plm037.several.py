@@ -28,8 +28,8 @@ def by_name(net, sets, optimizer, device="cuda"):
             optimizer.step()
     for loader in mixed:
         for x in loader:
-            # trap: one of them does not pin
-            loss = net(x.to(device))
+            # one of them does not pin
+            loss = net(x.to(device))  # likely: PLM037
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

@@ -54,9 +54,9 @@ def train(net, rows, optimizer, device):
 
 def compare(net, rows, others, optimizer):
     batches, _ = both(rows, rows)
-    # trap: of what the other one hands out nothing is known
+    # of what the other one hands out nothing is known
     for images, (extra, _) in zip(batches, others):
-        loss = net(extra.to("cuda")).mean()
+        loss = net(extra.to("cuda")).mean()  # likely: PLM037
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()

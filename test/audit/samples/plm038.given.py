@@ -24,8 +24,8 @@ def sent_loader(rows, together):
 
 
 def open_loader(rows, together):
-    # trap: nobody here says what it is given
-    return DataLoader(rows, num_workers=4, collate_fn=together)
+    # nobody here says what it is given
+    return DataLoader(rows, num_workers=4, collate_fn=together)  # likely: PLM038
 
 
 def loaders(rows, held, short):

@@ -10,8 +10,8 @@ def loaders(data, options, collate):
     c = DataLoader(data, batch_size=8, pin_memory=True)  # expect: PLM038
     # trap: may be in the options
     d = DataLoader(data, **options)
-    # trap: the collate function may put them on the device
-    e = DataLoader(data, collate_fn=collate)
+    # the collate function may put them on the device
+    e = DataLoader(data, collate_fn=collate)  # likely: PLM038
     f = DataLoader(data, num_workers=4)  # expect: PLM038
     # trap: has both
     g = DataLoader(data, num_workers=4, pin_memory=True)
@@ -69,6 +69,6 @@ def by_methods(path):
     b = DataLoader(rows, collate_fn=rows.collate_sent)
     # trap: nothing says that it is tensors that it puts together
     c = DataLoader(rows, num_workers=4, collate_fn=rows.collate_arrays)
-    # trap: a method of what nobody knows
-    d = DataLoader(rows, num_workers=4, collate_fn=path.collate)
+    # a method of what nobody knows
+    d = DataLoader(rows, num_workers=4, collate_fn=path.collate)  # likely: PLM038
     return a, b, c, d

@@ -38,7 +38,7 @@ def loader_of(load, names):
 
 class Shard(Dataset):
     def __init__(self, records, rank, ranks):
-        self.records = records[rank:][::ranks]
+        self.records = records[rank:][::ranks]  # likely: PLM041
 
     def __len__(self):
         return len(self.records)

@@ -32,8 +32,8 @@ def filled(n, given, kept):
     for one in range(n):
         rows.append(np.zeros(n))
         rows.append(kept[one])
-    # trap: nobody knows the type of what is kept
-    f = torch.from_numpy(np.array(rows)).to(device)
+    # nobody knows the type of what is kept
+    f = torch.from_numpy(np.array(rows)).to(device)  # likely: PLM043
     # trap: rows of single precision
     g = torch.from_numpy(np.stack([np.zeros(n).astype(np.float32) for _ in range(n)])).to(device)
     return a, b, c, d, e, f, g

@@ -43,7 +43,7 @@ class Rooms(Dataset):
         shown = torch.FloatTensor(image.copy())
         bounds = torch.from_numpy(edges.copy())  # expect: PLM043
         few = torch.from_numpy(few.copy())
-        other = torch.from_numpy(other.copy())
+        other = torch.from_numpy(other.copy())  # likely: PLM043
         parts = [shown, bounds, few, other]
         if self.names:
             parts.append(str(index))

@@ -19,7 +19,7 @@ class Maps(Dataset):
         field = torch.from_numpy(field).unsqueeze(0)
         if self.transform is not None:
             field = self.transform(field)
-        code = torch.from_numpy(np.zeros(8))
+        code = torch.from_numpy(np.zeros(8))  # likely: PLM043
         if self.encode is not None:
             # trap: who knows what comes of that
             code = self.encode(field)

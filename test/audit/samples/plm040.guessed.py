@@ -1,0 +1,34 @@
+import torch
+
+from features import extract_features, load_image
+
+
+class PairFolder:
+    def __init__(self, paths, cache=False):
+        self.images = {}
+        self.pairs = []
+        self.sizes = []
+        for path in paths:
+            self.images[path] = load_image(path)  # likely: PLM040
+        for path in paths:
+            feature = extract_features(path)
+            self.pairs.append((path, feature))  # likely: PLM040
+        for path in paths:
+            # trap: measured, and let go
+            self.sizes.append(load_image(path).shape[0])
+        # trap: one for each of a few kinds
+        self.marks = [load_image(kind) for kind in ("on", "off")]
+        if cache:
+            # trap: asked for
+            self.fill()
+
+    def fill(self):
+        self.filled = []
+        for path, _ in self.pairs:
+            self.filled.append(extract_features(path))
+
+    def __len__(self):
+        return len(self.pairs)
+
+    def __getitem__(self, at):
+        return torch.as_tensor(self.images[self.pairs[at][0]])
