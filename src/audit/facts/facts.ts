@@ -6,7 +6,7 @@ import type { Call, ClassDef, Expr, FunctionDef, If, Lambda, Node, Param } from 
 import { isModuleRole } from "./classes.ts";
 import { backwardsTaken } from "./attacks.ts";
 import type { Role } from "./classes.ts";
-import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
+import { decoratedGrad, isGradAsked, lexicalGrad } from "./gradmode.ts";
 import type { Networks } from "./naming.ts";
 import { isOfForward, isReachedFromForward } from "./heat.ts";
 import { frequency, isSynced } from "./guards.ts";
@@ -342,7 +342,10 @@ export class Facts {
   /** Gradient recording where the node runs: with statements, decorators, then the callers. */
   gradMode(node: Node): "on" | "off" | "unknown" {
     const known = this.#gradMode(node);
-    return known === "unknown" && this.guesses && this.hot(node) !== null ? "on" : known;
+    // Where an option says so, it may be off.
+    return known === "unknown" && this.guesses && this.hot(node) !== null && !isGradAsked(node)
+      ? "on"
+      : known;
   }
 
   #gradMode(node: Node): "on" | "off" | "unknown" {

@@ -1,6 +1,6 @@
 import { isFalse, isTrue, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { blockOf, isStatement } from "../../python/nodes.ts";
+import { ancestors, blockOf, isStatement, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { GRAD_OFF_CONTEXTS, GRAD_ON_CONTEXTS } from "./torch-names.ts";
@@ -118,4 +118,15 @@ function statementSetsGrad(
       result = gradEffect(statement.value, file) ?? "unknown";
   }
   return result;
+}
+
+/** Under `with torch.set_grad_enabled(args.learn):` */
+export function isGradAsked(node: Node): boolean {
+  return ancestors(node).some(
+    (at) =>
+      at.kind === "With" &&
+      at.items.some(
+        ({ context }) => context.kind === "Call" && lastWord(context.func) === "set_grad_enabled",
+      ),
+  );
 }

@@ -70,7 +70,9 @@ export const rule: Rule = {
       // One with the step, one that only adds up, without an exchange between ranks.
       const sameLoss = new Set(inLoop.map(({ loss }) => loss && file.textOf(loss))).size === 1;
       const adds =
-        everyTurn.length === 0 && sameLoss && !inLoop.every(({ call }) => isWith(call, step, every));
+        (everyTurn.length === 0 || (facts.guesses && areBranches(inLoop))) &&
+        sameLoss &&
+        !inLoop.every(({ call }) => isWith(call, step, every));
       const backwards = adds && areBranches(inLoop) ? inLoop : everyTurn;
       // `if fp16: scaled_loss.backward()`, `else: loss.backward()`: one of the two.
       const branches = areBranches(backwards);

@@ -12,6 +12,7 @@ import { ranByHelper } from "../facts/handed-networks.ts";
 import { runsOf } from "../facts/network-runs.ts";
 import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
+import { likelyParts } from "../facts/likely-parts.ts";
 import { inLossOfAnother, unwantedGradients } from "../facts/adversaries.ts";
 import type { Unwanted } from "../facts/anothers-steps.ts";
 import { keptToItself } from "../facts/kept-to-itself.ts";
@@ -64,6 +65,7 @@ export const rule: Rule = {
             ...[...passedOver(facts)].map(ofPassedOver),
             ...[...chosenByName(facts)].map(ofChosen),
             ...[...partsAlone(facts)].map(ofPartsAlone),
+            ...[...likelyParts(facts)].map(ofChosen),
           ]
         : []),
       ...[...inLossOfAnother(facts)].map(unwanted),
@@ -202,6 +204,8 @@ function* evaluated(facts: Facts): Generator<Finding> {
       continue;
     const name = facts.file.textOf(run);
     if (namedIn(name, facts) || isDetached(call, facts.file)) continue;
+    // Handed back beside the loss, it may be differentiated by nobody.
+    if (facts.guesses && !feedsBackward(call, facts)) continue;
     yield {
       at: call,
       // What others made to judge pictures with comes frozen, as a rule.
