@@ -28,7 +28,7 @@ export function* likelyParts(facts: Facts): Generator<Chosen> {
   const wholes = new Set(given.map(({ network }) => file.textOf(network)));
   for (const one of given) {
     const whole = wholeOf(one.network);
-    if (!whole || (whole === one.network && !one.chosen)) continue;
+    if (!whole || HOLDS.test(lastWord(whole)) || (whole === one.network && !one.chosen)) continue;
     const name = file.textOf(whole);
     // The rest is in an optimizer as well, or the same is chosen from again.
     const others = given.filter(({ network }) => network !== one.network);
@@ -80,11 +80,16 @@ function parametersIn(call: Call, file: PythonFile): readonly Given[] {
   return found;
 }
 
+/** What holds networks of which each has an optimizer of its own. */
+const HOLDS = /loss|criteri|^(?:models?|nets?|networks|modules)s$|_dict$/i;
+
 /** `net` of `net.module.head` and of `net.layers[-1]`, `self.net` of `self.net.head`; null of what is no part of anything. */
 function wholeOf(part: Expr): Expr | null {
   let at = part;
   while (at.kind === "Attribute" || at.kind === "Subscript") {
     if (selfAttribute(at) !== null) return at;
+    // `{key: nets[key].parameters() for key in nets}`: all of them.
+    if (at.kind === "Subscript" && at.index.kind === "Name") return null;
     at = at.value;
   }
   // `net.module` is the whole itself.
