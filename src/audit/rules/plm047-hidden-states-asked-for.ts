@@ -240,10 +240,11 @@ function isKeptHere(call: Call, file: PythonFile): boolean {
 }
 
 /** `model(…, cutoff_layers=[8, 16])`: a network of their own make, which may build its result from them. */
-function hasOwnArguments(call: Call): boolean {
+function hasOwnArguments(call: Call, known?: RegExp): boolean {
   return call.args.some(
     ({ name }) =>
       name !== null &&
+      known?.test(name) !== true &&
       !/^(?:(?:decoder_|encoder_)?(?:input_ids|inputs_embeds|attention_mask|position_ids|hidden_states|outputs)|\w*token_type_ids|\w*head_mask|\w*labels|\w*input_features|input_values|pixel_\w+|image_\w+|past_key_values?|use_cache|output_\w+|return_\w+|cache_position|interpolate_pos_encoding|bool_masked_pos|\w*logits_to_keep|\w*mask|\w*positions|\w*ids)$/.test(
         name,
       ),
@@ -271,7 +272,7 @@ function isOfLibrary(func: Expr, file: PythonFile): boolean {
 /** However it is said, of whatever may be a network that trains: nothing here reads them, and nobody else of the program does. */
 function* likelyAsked(facts: Facts): Generator<Finding> {
   const { file, project } = facts;
-  if (OTHER_WORK.test(file.path) || project.states.has(file.module)) return;
+  if (OTHER_WORK.test(file.path)) return;
   for (const key of WANTED.keys()) {
     if (!file.mentions(key) || isRead(key, file)) continue;
     const asked: { readonly flag: Expr; readonly call: Call | null }[] = [
@@ -290,9 +291,16 @@ function* likelyAsked(facts: Facts): Generator<Finding> {
     for (const { flag, call } of asked) {
       const fn = functionOf(flag);
       if (!isTrue(flag) || (fn?.kind === "FunctionDef" && OTHER_WORK.test(fn.name))) continue;
+      if (!call && project.states.has(file.module)) continue;
       if (facts.gradMode(flag) === "off" || (facts.hot(flag) === null && !trains(flag, facts))) continue;
       if (call && (isIndexed(call, file) || /generat/i.test(lastWord(call.func)))) continue;
-      if (call && (isHandedOut(call, file) || (hasOwnArguments(call) && facts.hot(call) !== null))) continue;
+      if (
+        call &&
+        (isHandedOut(call, file) ||
+          (hasOwnArguments(call, /^(?:reduction|mode|is_decoder|encoder_attention_mask)$/) &&
+            facts.hot(call) !== null))
+      )
+        continue;
       if (call?.parent?.kind === "Subscript" && call.parent.index.kind !== "Str") continue;
       if (call?.parent?.kind === "Assign" && call.parent.targets.some((one) => one.kind === "Tuple"))
         continue;

@@ -143,7 +143,7 @@ function* likelyPadded(facts: Facts): Generator<Finding> {
       value.kind === "Tuple" || value.kind === "List" ? value.items : [value],
     );
     const isFull =
-      lastWord(call.func) === "pad"
+      /^(?:pad|new_full|full)$/.test(lastWord(call.func)) && sizes.some((one) => one.kind === "Binary")
         ? sizes.some(
             (one) =>
               one.kind === "Binary" &&
