@@ -1,10 +1,11 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isLikelyOften } from "../facts/likely-often.ts";
 import { loopsAround } from "../facts/training.ts";
 import { isUsedAsTensor } from "../facts/tensor-use.ts";
 import { HOST_FACTORIES, last } from "../facts/torch-names.ts";
@@ -30,87 +31,195 @@ export const rule: Rule = {
     patterns: [33],
   },
   *check(facts) {
-    // Pictures are transformed on the host, by the loader.
-    if (/(?:^|\/)transforms?(?:\/|\.py$)/.test(facts.file.path) && facts.file.mentions("PIL")) return;
-    for (const call of facts.file.callsNamed(
-      ...HOST_FACTORIES,
-      ...TENSOR_TYPES,
-      "new_tensor",
-      "to",
-      "cuda",
-      "type_as",
-    )) {
-      if (isDeviceType(call, facts)) {
-        const hot = facts.everyStep(call);
-        if (hot)
-          yield {
-            at: call,
-            message: `This constant is built on the host and copied, synchronously, ${when(hot.why)}; make it a buffer once`,
-          };
-      } else if (isConstantFactory(call, facts)) {
-        const device = keyword(call, "device");
-        if (!device || facts.device(device.value) === "cpu" || isNamedCpu(device.value)) continue;
-        if (isOfHostCallers(device.value, facts)) continue;
-        const hot = facts.hot(call);
-        if (hot && (facts.frequency(call, hot.within) === "every" || everyUpdate(call, facts)))
-          yield {
-            at: call,
-            ...(isFallback(call, facts) || isOfEntry(call, facts) ? { severity: "note" as const } : {}),
-            message: `This constant is built on the host and copied, synchronously, ${when(hot.why)}; ${once(call)}`,
-          };
-      } else if (isMoved(call, facts) && facts.everyStep(call)) {
+    for (const found of findings(facts))
+      if (!facts.guesses || isLikelyOften(found.at as Node, facts)) yield found;
+  },
+};
+
+function* findings(facts: Facts): Generator<Finding> {
+  // Pictures are transformed on the host, by the loader.
+  if (/(?:^|\/)transforms?(?:\/|\.py$)/.test(facts.file.path) && facts.file.mentions("PIL")) return;
+  for (const call of facts.file.callsNamed(
+    ...HOST_FACTORIES,
+    ...TENSOR_TYPES,
+    "new_tensor",
+    "to",
+    "cuda",
+    "type_as",
+  )) {
+    if (isDeviceType(call, facts)) {
+      const hot = facts.everyStep(call);
+      if (hot)
+        yield {
+          at: call,
+          message: `This constant is built on the host and copied, synchronously, ${when(hot.why)}; make it a buffer once`,
+        };
+    } else if (isConstantFactory(call, facts)) {
+      const device = keyword(call, "device");
+      if (!device || facts.device(device.value) === "cpu" || isNamedCpu(device.value)) continue;
+      if (isOfHostCallers(device.value, facts)) continue;
+      const hot = facts.hot(call);
+      if (hot && (facts.frequency(call, hot.within) === "every" || everyUpdate(call, facts)))
+        yield {
+          at: call,
+          ...(isFallback(call, facts) || isOfEntry(call, facts) ? { severity: "note" as const } : {}),
+          message: `This constant is built on the host and copied, synchronously, ${when(hot.why)}; ${once(call)}`,
+        };
+    } else if (isMoved(call, facts) && facts.everyStep(call)) {
+      yield {
+        at: call,
+        severity: "note",
+        message:
+          "Python numbers are made into a tensor on the host and copied, synchronously, on every step; keep them as numbers, or compute them on the device",
+      };
+    } else if (
+      call.func.kind === "Attribute" &&
+      call.func.attr === "new_tensor" &&
+      call.args[0] &&
+      (isLiteral(call.args[0].value) || isCounted(call.args[0].value, facts))
+    ) {
+      const hot = facts.everyStep(call);
+      if (hot && facts.file.dotted(call.func) === null)
         yield {
           at: call,
           severity: "note",
-          message:
-            "Python numbers are made into a tensor on the host and copied, synchronously, on every step; keep them as numbers, or compute them on the device",
+          message: `This constant is built on the host and copied, synchronously, ${when(hot.why)}; make it a buffer once`,
         };
-      } else if (
-        call.func.kind === "Attribute" &&
-        call.func.attr === "new_tensor" &&
-        call.args[0] &&
-        (isLiteral(call.args[0].value) || isCounted(call.args[0].value, facts))
-      ) {
-        const hot = facts.everyStep(call);
-        if (hot && facts.file.dotted(call.func) === null)
-          yield {
-            at: call,
-            severity: "note",
-            message: `This constant is built on the host and copied, synchronously, ${when(hot.why)}; make it a buffer once`,
-          };
-      } else if (call.func.kind === "Attribute" && (call.func.attr === "to" || call.func.attr === "cuda")) {
-        const made = madeFrom(call.func.value, facts);
-        // `[torch.zeros(1).to(device) for …]`: as many places for a collective to write to.
-        if (!made || call.parent?.kind === "Comp") continue;
-        const device = facts.device(positional(call, 0));
-        if (device === "cpu") continue;
-        // `.to(times)`, in a script that trains and never names a device.
-        if (device === "unknown" && facts.backwards.length > 0 && !namesDevice(facts.file)) continue;
-        const hot = facts.hot(call);
-        // A loop over modules or parameters copies once for each, however often it runs itself.
-        const perModule = loopsAround(call).some(
-          (loop) =>
-            loop.kind === "For" &&
-            loop.iter.kind === "Call" &&
-            loop.iter.func.kind === "Attribute" &&
-            /^(?:named_)?(?:modules|parameters|children)$/.test(loop.iter.func.attr) &&
-            !(loop.start <= made.start && made.end <= loop.end),
-        );
-        const often = hot && (facts.frequency(call, hot.within) === "every" || everyUpdate(call, facts));
-        if (!often && !perModule) continue;
-        yield {
-          at: call,
-          ...(isOfEntry(made, facts) ? { severity: "note" as const } : {}),
-          message: perModule
-            ? "The same constant is copied from the host for every module; copy it once, before the loop, or keep it as a buffer"
-            : `A constant made on the host is copied to the device ${when(hot!.why)}; ${once(made)}`,
-        };
-      }
+    } else if (call.func.kind === "Attribute" && (call.func.attr === "to" || call.func.attr === "cuda")) {
+      const made = madeFrom(call.func.value, facts);
+      // `[torch.zeros(1).to(device) for …]`: as many places for a collective to write to.
+      if (!made || call.parent?.kind === "Comp") continue;
+      const device = facts.device(positional(call, 0));
+      if (device === "cpu") continue;
+      // `.to(times)`, in a script that trains and never names a device.
+      if (device === "unknown" && facts.backwards.length > 0 && !namesDevice(facts.file)) continue;
+      const hot = facts.hot(call);
+      // A loop over modules or parameters copies once for each, however often it runs itself.
+      const perModule = loopsAround(call).some(
+        (loop) =>
+          loop.kind === "For" &&
+          loop.iter.kind === "Call" &&
+          loop.iter.func.kind === "Attribute" &&
+          /^(?:named_)?(?:modules|parameters|children)$/.test(loop.iter.func.attr) &&
+          !(loop.start <= made.start && made.end <= loop.end),
+      );
+      const often = hot && (facts.frequency(call, hot.within) === "every" || everyUpdate(call, facts));
+      if (!often && !perModule) continue;
+      yield {
+        at: call,
+        ...(isOfEntry(made, facts) ? { severity: "note" as const } : {}),
+        message: perModule
+          ? "The same constant is copied from the host for every module; copy it once, before the loop, or keep it as a buffer"
+          : `A constant made on the host is copied to the device ${when(hot!.why)}; ${once(made)}`,
+      };
     }
-    yield* sentByHelper(facts);
-    yield* besideBatches(facts);
-  },
-};
+  }
+  yield* sentByHelper(facts);
+  yield* besideBatches(facts);
+  if (facts.guesses) yield* ofNumbers(facts);
+}
+
+/** `torch.tensor(self.margins).to(x.device)` in a step: Python numbers, as far as what they are called and made of says. */
+function* ofNumbers(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const call of file.callsNamed(...HOST_FACTORIES, ...TENSOR_TYPES, "new_tensor")) {
+    const data = positional(call, 0) ?? keyword(call, "data")?.value ?? null;
+    if (data === null || call.parent?.kind === "Comp") continue;
+    const sent = sentAnyhow(call, facts);
+    const isNew = file.dotted(call.func) === null && lastWord(call.func) === "new_tensor";
+    if (!isNew && (!(file.dotted(call.func) ?? "").startsWith("torch.") || sent === null)) continue;
+    if (TENSOR_TYPES.includes(lastWord(call.func)) && data.kind === "Num") continue;
+    if (!isNumbers(data, facts) || !facts.everyStep(call)) continue;
+    const device = keyword(call, "device")?.value;
+    if (device && isOfHostCallers(device, facts)) continue;
+    yield {
+      at: sent ?? call,
+      severity: "note",
+      message:
+        "Python numbers are made into a tensor on the host and copied, synchronously, on every step; keep them as numbers, or make it once",
+    };
+  }
+}
+
+/** Also by the name it is given: `w = torch.tensor(…)`, `w = w.to(device)`. */
+function sentAnyhow(call: Call, facts: Facts): Call | null {
+  if (isSent(call, facts)) return call;
+  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+  const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
+  for (const { parent } of made ? facts.file.scopes.uses(made) : []) {
+    const sent =
+      parent?.kind === "Attribute" && /^(?:to|cuda|type_as)$/.test(parent.attr) ? parent.parent : null;
+    const isPlaced = (value: Expr): boolean =>
+      !isNamedCpu(value) && /device|cuda|dev\b|gpu/i.test(facts.file.textOf(value));
+    if (
+      sent?.kind === "Call" &&
+      (lastWord(sent.func) !== "to" || sent.args.some(({ value }) => isPlaced(value)))
+    )
+      return sent;
+  }
+  return null;
+}
+
+/** What holds examples, ids of them or what came of them: another one for each batch. */
+const EXAMPLES =
+  /batch|label|target|input|token|ids?$|^[xyt]s?$|obs|state|action|reward|done|return|length|index|indices|idx|data|sample|image|img|seq|pred|box|point|text|mask|timestep|step|time|score|prob|result|out|list$|lens$/i;
+
+/** Numbers that nothing says are the batch's. */
+function isNumbers(expr: Expr, facts: Facts, depth = 0): boolean {
+  if (depth > 5) return false;
+  const { file } = facts;
+  const again = (one: Expr): boolean => isNumbers(one, facts, depth + 1);
+  if (facts.value(expr).what === "tensor" || facts.value(expr).what === "output") return false;
+  switch (expr.kind) {
+    case "Num":
+      return true;
+    case "List":
+    case "Tuple":
+      return expr.items.length > 0 && expr.items.every(again);
+    case "Unary":
+      return again(expr.operand);
+    case "Binary":
+      return expr.op === "*" && (expr.left.kind === "List" || expr.right.kind === "List")
+        ? again(expr.left.kind === "List" ? expr.left : expr.right)
+        : again(expr.left) && again(expr.right);
+    case "Comp":
+      return (
+        expr.flavour !== "dict" &&
+        expr.clauses.every(({ iter }) => isRangeOf(iter, file) || again(iter)) &&
+        !/\bstr\(|\[/.test(file.textOf(expr.element))
+      );
+    case "Call":
+      return (
+        /^(?:builtins\.(?:float|int|list|tuple|range|max|min|abs|sum|sorted|round|pow)|math\.\w+|numpy\.(?:array|asarray|linspace|arange|log\w*|sqrt|exp|ones|zeros|full|float32))$/.test(
+          file.dotted(expr.func) ?? "",
+        ) && expr.args.every(({ value, name }) => name === "dtype" || again(value))
+      );
+    case "Attribute": {
+      if (/^(?:float32|float64|pi|e)$/.test(expr.attr)) return true;
+      const own = selfAttribute(expr);
+      if (own === null) return isConstant(expr, facts, 0);
+      return !EXAMPLES.test(own) && isKeptSetting(expr, facts);
+    }
+    case "Subscript":
+      return isEntry(expr, facts);
+    case "Name": {
+      const definitions = file.scopes.lookup(expr)?.definitions ?? [];
+      if (EXAMPLES.test(expr.id)) return false;
+      if (definitions.every(({ how }) => how === "import")) return /^[A-Z][A-Z\d_]+$/.test(expr.id);
+      return definitions.every(
+        ({ how, value, node }) =>
+          (how === "assign" && value !== null && again(value)) ||
+          (how === "param" && node.kind === "Param" && node.default?.kind === "Num") ||
+          (how === "iterate" && value !== null && isRangeOf(value, file) && node.parent?.kind === "Clause"),
+      );
+    }
+    default:
+      return false;
+  }
+}
+
+const isRangeOf = (iter: Expr, file: PythonFile): boolean =>
+  iter.kind === "Call" && file.dotted(iter.func) === "builtins.range";
 
 /** A single number is often what a sum begins with: one buffer for all steps would be summed into. */
 function once(made: Call): string {

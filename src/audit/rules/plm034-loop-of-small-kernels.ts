@@ -1,7 +1,7 @@
-import { classOf, contains, lastWord, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Assign, Clause, Expr, For, Node } from "../../python/tree.ts";
+import type { Assign, Call, Clause, Expr, For, Node } from "../../python/tree.ts";
 import { everyTurn } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
@@ -32,8 +32,82 @@ export const rule: Rule = {
     yield* lists(facts);
     yield* comprehensions(facts);
     yield* updates(facts);
+    if (facts.guesses) yield* computed(facts);
   },
 };
+
+/** What computes with the parameter of the turn, or writes into it. */
+const COMPUTES =
+  /^(?:norm|sum|mean|abs|pow|square|std|var|max|min|dot|sqrt|exp|sign|mul|add|sub|div|lerp|clamp|detach|clone|view|flatten|(?:add|mul|sub|div|lerp|addcmul|addcdiv|copy|clamp|clip|zero|sign|normal|fill)_)$/;
+
+/** What happens once, or to no numbers. */
+const SETS =
+  /init|freez|count|num_param|save|load|print|summary|hook|register|broadcast|reduce|export|reset|copy_(?:model|weights|params)|hard_update|sync|inspect|size|profile|convert|clip/i;
+
+/** Any loop over parameters or layers in a step that computes with each: a penalty, a norm, an average, an update by hand. */
+function* computed(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const clauses = file.all("Comp").flatMap((comp) => {
+    const [clause] = comp.clauses;
+    return clause && comp.clauses.length === 1
+      ? [
+          {
+            at: comp,
+            target: clause.target,
+            iter: clause.iter,
+            body: [comp.value ?? comp.element] as readonly Node[],
+          },
+        ]
+      : [];
+  });
+  const loops = file
+    .all("For")
+    .map((loop) => ({ at: loop, target: loop.target, iter: loop.iter, body: loop.body as readonly Node[] }));
+  for (const { at, target, iter, body } of [...loops, ...clauses]) {
+    if (!isOverModules(iter, facts) && !PARTS_IN.test(file.textOf(iter))) continue;
+    const fn = functionOf(at);
+    if (fn?.kind === "FunctionDef" && SETS.test(fn.name)) continue;
+    if (
+      !everyTurn(at, facts) ||
+      loopsAround(at).some((one) => one.kind === "For" && PARTS_IN.test(file.textOf(one.iter)))
+    )
+      continue;
+    // What is computed with a layer's output is the layer's work.
+    const ofParameters = /param|"params"|state_dict|weights/.test(file.textOf(iter));
+    const names = new Set(namesIn(target).map(({ id }) => id));
+    let found: Node | null = null;
+    for (const statement of body)
+      walk(statement, (node) => {
+        if (
+          node.kind === "Call" &&
+          isComputed(node, names, file) &&
+          (ofParameters || /\.(?:weight|bias)\b/.test(file.textOf(node)))
+        )
+          found ??= node;
+        return found === null;
+      });
+    const update = found as Node | null;
+    if (update) yield { at: update, message: EACH };
+  }
+}
+
+const PARTS_IN = /\b(?:named_)?parameters\(\)|\bstate_dict\(\)\.(?:values|items)/;
+
+const EACH =
+  "Each parameter is computed with by its own small kernels, one launch after the other, on every step; a `torch._foreach_` function, or one expression over a stack of them, does all together";
+
+/** `p.grad.norm()`, `torch.sum(p ** 2)` of the turn's `p`, and no number in the end. */
+function isComputed(call: Call, names: ReadonlySet<string>, file: PythonFile): boolean {
+  const { func } = call;
+  if (func.kind !== "Attribute" || !COMPUTES.test(func.attr)) return false;
+  const dotted = file.dotted(func) ?? "";
+  const of = dotted.startsWith("torch.") ? call.args[0]?.value : dotted === "" ? func.value : undefined;
+  return (
+    of !== undefined &&
+    namesIn(of).some(({ id }) => names.has(id)) &&
+    !/\b(?:numel|shape|size|requires_grad|device|dist|reduce)\b/.test(file.textOf(of))
+  );
+}
 
 function* sums(facts: Facts): Generator<Finding> {
   const { file } = facts;

@@ -1,4 +1,5 @@
 import { argument, keyword, positional } from "../../python/file.ts";
+import { lastWord } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -26,7 +27,8 @@ export const rule: Rule = {
     const { file } = facts;
     for (const call of file.callsNamed("to", "cuda", "type_as")) {
       if (call.func.kind !== "Attribute" || !/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
-      const made = madeBy(call.func.value, facts);
+      const made =
+        madeBy(call.func.value, facts) ?? (facts.guesses ? likelyMade(call.func.value, facts) : null);
       if (!made) {
         yield* handedOver(call, facts);
         continue;
@@ -36,7 +38,8 @@ export const rule: Rule = {
       if (name === null) continue;
       const device = call.func.attr === "cuda" && call.args.length === 0 ? '"cuda"' : deviceText(call, facts);
       const likeTensor = device === null && goesToTensor(call, facts);
-      if (device === null && !likeTensor && call.func.attr !== "cuda") continue;
+      const likely = facts.guesses && isLikelyMoved(call, facts);
+      if (device === null && !likeTensor && call.func.attr !== "cuda" && !likely) continue;
       const dtype = keyword(call, "dtype")?.value ?? positional(call, 1);
       const edits: Edit[] = [
         ...addKeyword(
@@ -64,6 +67,48 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `.to(gpu)`, `.to(self.dev)`, `.type_as(x)`: to a place, by its name. */
+function isLikelyMoved(call: Call, { file }: Facts): boolean {
+  if (lastWord(call.func) === "type_as") return true;
+  const to = argument(call, "device", 0);
+  return (
+    to !== null &&
+    /(?:^|_|\b)(?:dev|device|gpu|cuda|rank|local_rank)\w*$/i.test(lastWord(to) || file.textOf(to))
+  );
+}
+
+/**
+ * The factory behind arithmetic with numbers, or behind a name that is only read besides: `u = torch.rand(n)`, then
+ * `(u * 0.9 + 0.1).to(device)`.
+ */
+function likelyMade(expr: Expr, facts: Facts, depth = 0): Call | null {
+  if (depth > 6) return null;
+  const again = (inner: Expr): Call | null => likelyMade(inner, facts, depth + 1);
+  if (expr.kind === "Binary") {
+    const plain = (side: Expr): boolean =>
+      side.kind === "Num" || side.kind === "Attribute" || side.kind === "Unary";
+    if (plain(expr.right)) return again(expr.left);
+    if (plain(expr.left)) return again(expr.right);
+    const [left, right] = [again(expr.left), again(expr.right)];
+    return right === null ? null : left;
+  }
+  if (expr.kind === "Compare") return expr.rights.length === 1 ? again(expr.left) : null;
+  if (expr.kind === "Unary") return again(expr.operand);
+  if (expr.kind === "Name") {
+    const { scopes } = facts.file;
+    const [one, ...more] = scopes.reaching(expr);
+    if (more.length > 0 || one?.how !== "assign" || one.value === null) return null;
+    const uses = scopes.uses(one);
+    // What is filled piece by piece is filled on the host.
+    const isRead = (use: Expr): boolean =>
+      use === expr ||
+      (use.parent?.kind === "Attribute" &&
+        /^(?:shape|size|device|dtype|dim|numel|is_cuda)$/.test(use.parent.attr));
+    return uses.length <= 3 && uses.every(isRead) ? again(one.value) : null;
+  }
+  return expr.kind === "Call" || expr.kind === "Subscript" ? madeBy(expr, facts) : null;
+}
 
 /** "zeros" of a `torch.zeros(n)` that fills host memory. */
 function factory(made: Call, facts: Facts): string | null {

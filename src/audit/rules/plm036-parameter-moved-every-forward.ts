@@ -1,12 +1,13 @@
 import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, If, Name } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, If, Name, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isLikelyOften } from "../facts/likely-often.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import { handedOut, holdsUnseen, isLeftBehind, takenOutOf } from "../facts/unseen-parameters.ts";
-import type { Rule } from "../rule.ts";
+import type { Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -18,59 +19,117 @@ export const rule: Rule = {
     patterns: [36],
   },
   *check(facts) {
-    for (const call of facts.file.callsNamed("to", "cuda", "type_as", "type", ...CASTS)) {
-      if (call.func.kind !== "Attribute") continue;
-      const cast = castOf(call, facts);
-      if (cast !== null) {
-        yield {
-          at: call,
-          message:
-            cast === "fixed"
-              ? "The same parameter is cast anew in every forward, and the copy stays until the backward; keep it in that type, or let autocast cast it"
-              : cast === "wide"
-                ? "The weight is cast to float32 in every forward: free when it is float32, and otherwise a copy of twice its size that stays until the backward; cast the input to its type, or the layer once"
-                : "The parameter is cast to the type of the input in every forward: free when it has that type, and otherwise a copy that stays until the backward; cast the module once, or let autocast do it",
-        };
-        continue;
-      }
-      if (!/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
-      if (isNetworkMoved(call, facts)) {
-        yield {
-          at: call,
-          message:
-            "The network is moved on every step: all its parameters are walked on the host to find that they are there already; move it once, before the loop",
-        };
-        continue;
-      }
-      if (isWeightFetched(call, facts)) {
-        yield {
-          at: call,
-          message:
-            "The weight of a network is sent to the device on every step: free when it is there already, and otherwise a copy each time, for which the step waits; move the network, or the weight, once",
-        };
-        continue;
-      }
-      if (!isOwn(call.func.value, facts)) continue;
-      const device = call.func.attr === "to" ? argument(call, "device", 0) : null;
-      const moves =
-        call.func.attr !== "to" ||
-        (device?.kind === "Attribute" && device.attr === "device") ||
-        (device?.kind === "Name" && !/dtype/.test(device.id) && isGiven(device, facts));
-      if (!moves) continue;
-      const cls = classOf(call);
-      if (!cls || !/^(?:module|lightning)$/.test(facts.role(cls))) continue;
-      const hot =
-        facts.hot(call) ?? (takesTensor(call, facts) || isOfMessages(call, cls) ? { within: call } : null);
-      if (hot)
-        yield {
-          at: call,
-          message: isLeftBehind(call.func.value, facts.file)
-            ? "The parameter lies where the module does not see it, so that it stays behind when the module is moved, and every forward copies it; keep it in `nn.ParameterList` or `nn.ParameterDict`"
-            : "The module moves its own parameter in every forward: free when it is there already, a copy each time when it is not; move the module once",
-        };
-    }
+    for (const found of findings(facts))
+      if (!facts.guesses || isLikelyOften(found.at as Node, facts, false)) yield found;
   },
 };
+
+function* findings(facts: Facts): Generator<Finding> {
+  for (const call of facts.file.callsNamed("to", "cuda", "type_as", "type", ...CASTS)) {
+    if (call.func.kind !== "Attribute") continue;
+    const cast = castOf(call, facts);
+    if (cast !== null) {
+      yield {
+        at: call,
+        message:
+          cast === "fixed"
+            ? "The same parameter is cast anew in every forward, and the copy stays until the backward; keep it in that type, or let autocast cast it"
+            : cast === "wide"
+              ? "The weight is cast to float32 in every forward: free when it is float32, and otherwise a copy of twice its size that stays until the backward; cast the input to its type, or the layer once"
+              : "The parameter is cast to the type of the input in every forward: free when it has that type, and otherwise a copy that stays until the backward; cast the module once, or let autocast do it",
+      };
+      continue;
+    }
+    if (!/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
+    if (isNetworkMoved(call, facts)) {
+      yield {
+        at: call,
+        message:
+          "The network is moved on every step: all its parameters are walked on the host to find that they are there already; move it once, before the loop",
+      };
+      continue;
+    }
+    if (isWeightFetched(call, facts)) {
+      yield {
+        at: call,
+        message:
+          "The weight of a network is sent to the device on every step: free when it is there already, and otherwise a copy each time, for which the step waits; move the network, or the weight, once",
+      };
+      continue;
+    }
+    if (facts.guesses && isLikelyMoved(call, facts)) {
+      yield {
+        at: call,
+        message:
+          "What learns is moved in every step: free when it is there already, and otherwise a copy each time; move the network once",
+      };
+      continue;
+    }
+    if (!isOwn(call.func.value, facts)) continue;
+    const device = call.func.attr === "to" ? argument(call, "device", 0) : null;
+    const moves =
+      call.func.attr !== "to" ||
+      (device?.kind === "Attribute" && device.attr === "device") ||
+      (device?.kind === "Name" && !/dtype/.test(device.id) && isGiven(device, facts));
+    if (!moves) continue;
+    const cls = classOf(call);
+    if (!cls || !/^(?:module|lightning)$/.test(facts.role(cls))) continue;
+    const hot =
+      facts.hot(call) ?? (takesTensor(call, facts) || isOfMessages(call, cls) ? { within: call } : null);
+    if (hot)
+      yield {
+        at: call,
+        message: isLeftBehind(call.func.value, facts.file)
+          ? "The parameter lies where the module does not see it, so that it stays behind when the module is moved, and every forward copies it; keep it in `nn.ParameterList` or `nn.ParameterDict`"
+          : "The module moves its own parameter in every forward: free when it is there already, a copy each time when it is not; move the module once",
+      };
+  }
+}
+
+/** `self.attend = self.attend.to(x.device)`, `net.head.weight.cuda()`, `p.to(device)` of each `p` in `net.parameters()`. */
+function isLikelyMoved(call: Call, facts: Facts): boolean {
+  const { func } = call;
+  if (func.kind !== "Attribute" || func.attr === "type_as") return false;
+  const to = argument(call, "device", 0);
+  if (func.attr === "to" && !(to && /(?:^|_)(?:dev|device|gpu|cuda|rank)\w*$/i.test(lastWord(to))))
+    return false;
+  if (facts.device(to) === "cpu" || !isLikelyLearning(func.value, facts)) return false;
+  const fn = functionOf(call);
+  if (
+    fn?.kind === "FunctionDef" &&
+    /init|setup|build|load|save|offload|place|cuda|device|sample|generate/i.test(fn.name)
+  )
+    return false;
+  if (!facts.everyStep(call)) return false;
+  const text = facts.file.textOf(func.value);
+  return !facts.file
+    .callsNamed("to", "cpu")
+    .some(
+      (other) =>
+        other !== call &&
+        other.func.kind === "Attribute" &&
+        facts.file.textOf(other.func.value) === text &&
+        (other.func.attr === "cpu" || facts.device(argument(other, "device", 0)) === "cpu"),
+    );
+}
+
+function isLikelyLearning(expr: Expr, facts: Facts): boolean {
+  const { file } = facts;
+  if (expr.kind === "Attribute" && /^(?:weight|bias)$/.test(expr.attr)) return true;
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  if (cls)
+    return (attributesOf(cls, file).get(own!)?.writes ?? []).some(
+      ({ value, in: method }) =>
+        method.name === "__init__" &&
+        value?.kind === "Call" &&
+        (/^torch\.nn\.(?:parameter\.)?[A-Z](?!\w*Loss)/.test(file.dotted(value.func) ?? "") ||
+          (facts.value(value).what === "module" && !/loss|criterion/i.test(own!))),
+    );
+  if (expr.kind !== "Name") return false;
+  const [one] = file.scopes.reaching(expr);
+  return one?.how === "iterate" && one.value !== null && /parameters\(\)/.test(file.textOf(one.value));
+}
 
 const CASTS = ["half", "bfloat16", "double", "float"];
 

@@ -5,8 +5,9 @@ import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Attribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isLikelyOften } from "../facts/likely-often.ts";
 import { derivesFromInput } from "../facts/flow.ts";
-import type { Fix, Rule } from "../rule.ts";
+import type { Finding, Fix, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -18,76 +19,135 @@ export const rule: Rule = {
     patterns: [42],
   },
   *check(facts) {
-    for (const call of facts.file.callsNamed("to", "cuda", "type_as")) {
-      if (call.func.kind !== "Attribute" || !/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
-      const moved = root(listed(root(call.func.value), facts));
-      const held =
-        lookedUp(moved, facts) ??
-        (selfAttribute(moved) === null ? (handedOn(moved, facts) ?? ofAnother(moved, facts)) : moved);
-      const attribute = held && selfAttribute(held);
-      const cls = held && classOf(held);
-      if (!cls || !/^(?:module|lightning|other)$/.test(facts.role(cls))) continue;
-      const arg = argument(call, "device", 0);
-      const often = facts.everyStep(alwaysAway(call, attribute!) ?? call) !== null;
-      if (!often && !(facts.role(cls) === "module" && isOfComputation(call, arg, facts))) continue;
-      // A dtype is no transfer; what cannot be told from one is not reported.
-      if (
-        call.func.attr !== "cuda" &&
-        !(
-          arg &&
-          (facts.isAccelerator(facts.device(arg)) ||
-            isDeviceOf(arg) ||
-            isHandedDevice(arg, facts) ||
-            (arg.kind === "Name" && derivesFromInput(arg, facts) && !/dtype|device/.test(arg.id)))
-        )
-      )
-        continue;
-      // Of what is no module: the rows of a buffer that were drawn for this step.
-      if (facts.role(cls) === "other" && isDrawn(call.func.value)) continue;
-      const all = attributesOf(cls, facts.file).get(attribute!)?.writes ?? [];
-      const writes = lastOf(withoutRepeats(all, facts));
-      // `self.x = self.x.to(device)` copies once and keeps the copy.
-      const rebinds =
-        call.parent?.kind === "Assign" &&
-        call.parent.targets.some((target) => selfAttribute(target) === attribute);
-      const made = rebinds ? writes.filter(({ value }) => value !== call) : writes;
-      const module = facts.role(cls) !== "other";
-      const onHost = made.length > 0 && made.every((write) => isOnHost(write, facts));
-      if (
-        !onHost &&
-        !(
-          module &&
-          (isDeviceOf(arg) || isHandedDevice(arg, facts)) &&
-          made.every((one) => isLeft(one, facts)) &&
-          made.some(({ value }) => value !== null && !isNone(value))
-        )
-      )
-        continue;
-      const whole = made[0]!.value !== null && facts.value(made[0]!.value).what === "tensor";
-      // A buffer of that name cannot be registered over another attribute.
-      const alone = made.length === 1 && all.length === writes.length;
-      // Of another's, several may tell.
-      const another = moved.kind === "Attribute" && selfAttribute(moved) === null;
-      const fix = alone && module && whole && !another ? asBuffer(made[0]!.target.parent, attribute!) : null;
-      const name = another ? facts.file.textOf(moved) : `self.${attribute}`;
-      yield {
-        at: call,
-        // Of a layer, another one may have been handed in.
-        ...(rebinds || !onHost || !often || moved.kind === "Call" || writes.length < all.length
-          ? { severity: "note" as const }
-          : {}),
-        message: !onHost
-          ? `\`${name}\` does not move with the module: every forward looks whether it has to be copied, and copies it where the module went elsewhere; register it as a buffer`
-          : rebinds
-            ? `\`${name}\` does not move with the module, so that every forward must look whether it has to; register it as a buffer`
-            : module
-              ? `\`${name}\` stays on the host when the module moves: every forward copies it again, and waits; register it as a buffer`
-              : `\`${name}\` stays on the host: every call copies it again, and waits; make it on the device`,
-        ...(fix ? { fix } : {}),
-      };
-    }
+    for (const found of findings(facts))
+      if (!facts.guesses || isLikelyOften(found.at as Node, facts)) yield found;
   },
 };
+
+function* findings(facts: Facts): Generator<Finding> {
+  for (const call of facts.file.callsNamed("to", "cuda", "type_as")) {
+    if (call.func.kind !== "Attribute" || !/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
+    if (facts.guesses && isLikelyConstant(call, facts)) {
+      yield {
+        at: call,
+        message: `\`${facts.file.textOf(root(call.func.value))}\` is set once and sent to the device in every step: where it stays on the host each of them copies it, and waits; make it a buffer, or send it once`,
+      };
+      continue;
+    }
+    const moved = root(listed(root(call.func.value), facts));
+    const held =
+      lookedUp(moved, facts) ??
+      (selfAttribute(moved) === null ? (handedOn(moved, facts) ?? ofAnother(moved, facts)) : moved);
+    const attribute = held && selfAttribute(held);
+    const cls = held && classOf(held);
+    if (!cls || !/^(?:module|lightning|other)$/.test(facts.role(cls))) continue;
+    const arg = argument(call, "device", 0);
+    const often = facts.everyStep(alwaysAway(call, attribute!) ?? call) !== null;
+    if (!often && !(facts.role(cls) === "module" && isOfComputation(call, arg, facts))) continue;
+    // A dtype is no transfer; what cannot be told from one is not reported.
+    if (
+      call.func.attr !== "cuda" &&
+      !(
+        arg &&
+        (facts.isAccelerator(facts.device(arg)) ||
+          isDeviceOf(arg) ||
+          isHandedDevice(arg, facts) ||
+          (arg.kind === "Name" && derivesFromInput(arg, facts) && !/dtype|device/.test(arg.id)))
+      )
+    )
+      continue;
+    // Of what is no module: the rows of a buffer that were drawn for this step.
+    if (facts.role(cls) === "other" && isDrawn(call.func.value)) continue;
+    const all = attributesOf(cls, facts.file).get(attribute!)?.writes ?? [];
+    const writes = lastOf(withoutRepeats(all, facts));
+    // `self.x = self.x.to(device)` copies once and keeps the copy.
+    const rebinds =
+      call.parent?.kind === "Assign" &&
+      call.parent.targets.some((target) => selfAttribute(target) === attribute);
+    const made = rebinds ? writes.filter(({ value }) => value !== call) : writes;
+    const module = facts.role(cls) !== "other";
+    const onHost = made.length > 0 && made.every((write) => isOnHost(write, facts));
+    if (
+      !onHost &&
+      !(
+        module &&
+        (isDeviceOf(arg) || isHandedDevice(arg, facts)) &&
+        made.every((one) => isLeft(one, facts)) &&
+        made.some(({ value }) => value !== null && !isNone(value))
+      )
+    )
+      continue;
+    const whole = made[0]!.value !== null && facts.value(made[0]!.value).what === "tensor";
+    // A buffer of that name cannot be registered over another attribute.
+    const alone = made.length === 1 && all.length === writes.length;
+    // Of another's, several may tell.
+    const another = moved.kind === "Attribute" && selfAttribute(moved) === null;
+    const fix = alone && module && whole && !another ? asBuffer(made[0]!.target.parent, attribute!) : null;
+    const name = another ? facts.file.textOf(moved) : `self.${attribute}`;
+    yield {
+      at: call,
+      // Of a layer, another one may have been handed in.
+      ...(rebinds || !onHost || !often || moved.kind === "Call" || writes.length < all.length
+        ? { severity: "note" as const }
+        : {}),
+      message: !onHost
+        ? `\`${name}\` does not move with the module: every forward looks whether it has to be copied, and copies it where the module went elsewhere; register it as a buffer`
+        : rebinds
+          ? `\`${name}\` does not move with the module, so that every forward must look whether it has to; register it as a buffer`
+          : module
+            ? `\`${name}\` stays on the host when the module moves: every forward copies it again, and waits; register it as a buffer`
+            : `\`${name}\` stays on the host: every call copies it again, and waits; make it on the device`,
+      ...(fix ? { fix } : {}),
+    };
+  }
+}
+
+/** What a tensor that is made once and kept is called. */
+const CONSTANTS =
+  /^_?(?:\w+_)?(?:betas?|alphas?(?:_\w+)?|sigmas|schedule|(?:class_)?weights?|freqs?(?:_cis)?|inv_freq|tables?|anchors?|grids?|priors?|means?|stds?|pe|pos_enc\w*|encoding|window|kernel|mel_basis|fbank|filters?|basis|bins|coeffs?|prototypes|centers|vocab_mask|causal\w*|tril|mask|support|atoms|quantiles|taus|scales|offsets|strides|margins?|lut|palette)$/;
+
+/** `self.betas[t].to(x.device)`, `schedule.alphas_cumprod.to(device)`, by what is sent; a class that has it in its hands made it itself. */
+function isLikelyConstant(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const { func } = call;
+  if (func.kind !== "Attribute") return false;
+  const kept = root(func.value);
+  if (kept.kind !== "Attribute" || file.dotted(kept) !== null) return false;
+  const to = argument(call, "device", 0);
+  if (
+    func.attr !== "cuda" &&
+    !(to && (isDeviceOf(to) || /(?:^|_)(?:dev|device|gpu)\w*$/i.test(lastWord(to))))
+  )
+    if (func.attr !== "type_as") return false;
+  if (
+    facts.device(to) === "cpu" ||
+    (call.parent?.kind === "Assign" &&
+      call.parent.targets.some((one) => file.textOf(one) === file.textOf(kept)))
+  )
+    return false;
+  const own = selfAttribute(kept);
+  const cls = own === null ? null : classOf(kept);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  if (cls && facts.role(cls) === "other" && isDrawn(func.value)) return false;
+  const isTensor = ({ how, value, in: method }: Attribute["writes"][number]): boolean =>
+    how === "assign" &&
+    method.name === "__init__" &&
+    value !== null &&
+    !/Parameter\(|register_|cuda|device|\blike\b|_like\(/.test(file.textOf(value)) &&
+    facts.value(value).what !== "module" &&
+    (CONSTANTS.test(own!) ||
+      (facts.value(value).what === "tensor" && facts.value(value).device !== "accelerator"));
+  const isOfOwner =
+    own === null &&
+    CONSTANTS.test(kept.attr) &&
+    !/^(?:batch|data|inputs?|out(?:puts?)?|sample|self|layer|module|m|conv|linear|norm|bn)$/.test(
+      lastWord(kept.value),
+    ) &&
+    !/^(?:weights?|mask|means?|bias)$/.test(kept.attr);
+  return (
+    (own === null ? isOfOwner : writes.length > 0 && writes.every(isTensor)) && facts.everyStep(call) !== null
+  );
+}
 
 /** `if self.weights.device != x.device:` around the call: of what stays on the host, it is so in every forward. */
 function alwaysAway(call: Call, attribute: string): If | null {

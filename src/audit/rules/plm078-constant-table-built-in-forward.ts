@@ -19,6 +19,7 @@ import {
 import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
+import { isForKeeping, isLikelyTable } from "../facts/likely-tables.ts";
 import { isUsedOnGiven } from "../facts/used-on-given.ts";
 import type { Finding, Rule } from "../rule.ts";
 import {
@@ -42,44 +43,71 @@ export const rule: Rule = {
     hotOnly: true,
   },
   *check(facts) {
-    yield* filters(facts);
-    yield* built(facts);
-    yield* waves(facts);
-    yield* distances(facts);
-    yield* grids(facts);
-    yield* ownEdges(facts);
-    yield* windows(facts);
-    yield* toldWindows(facts);
+    for (const found of tables(facts))
+      if (!facts.guesses || !isForKeeping(found.at as Node, facts.file)) yield found;
     for (const cache of unfilledCaches(facts)) yield unfilled(cache);
-    for (const call of facts.file.callsNamed(...TABLES, "tril", "triu")) {
-      const name = facts.file.dotted(call.func) ?? "";
-      const fn = functionOf(call);
-      const cls = classOf(call);
-      // `torch.ones(self.size, self.size).tril()`
-      const ones = name === "" && call.func.kind === "Attribute" ? call.func.value : positional(call, 0);
-      const mask = /^(?:(?:torch\.)?(?:tril|triu))$/.test(name || lastWord(call.func)) && isOnes(ones, facts);
-      if (!mask && name !== `torch.${last(name)}` && name !== `numpy.${last(name)}`) continue;
-      if (fn?.kind !== "FunctionDef" || !mayBuild(fn, cls, mask ? "mask" : last(name), facts)) continue;
-      if (!(TABLES.has(last(name)) || mask)) continue;
-      const sizes = mask ? (ones as Call) : call;
-      const values = sizes.args
-        .filter((arg) => arg.name !== "device" && arg.name !== "dtype")
-        .map((arg) => arg.value);
-      // A few numbers cost nothing; one size of the module's own makes it a table.
-      if (
-        values.length === 0 ||
-        !values.every((value) => isSetting(value, facts) || isByDefault(value, facts)) ||
-        !values.some((value) => reads(value, facts))
-      )
-        continue;
-      if (facts.everyStep(call))
-        yield {
-          at: call,
-          message: `The same \`${lastWord(call.func)}\` is built in every forward from settings that never change; build it once, as a buffer with \`persistent=False\``,
-        };
-    }
   },
 };
+
+function* tables(facts: Facts): Generator<Finding> {
+  yield* filters(facts);
+  yield* built(facts);
+  yield* waves(facts);
+  yield* distances(facts);
+  yield* grids(facts);
+  yield* ownEdges(facts);
+  yield* windows(facts);
+  yield* toldWindows(facts);
+  yield* ofSettings(facts);
+  if (facts.guesses) yield* byNames(facts);
+}
+
+/** `torch.linspace(0, 1, self.steps)`, `torch.tril(torch.ones(self.n, self.n))` */
+function* ofSettings(facts: Facts): Generator<Finding> {
+  for (const call of facts.file.callsNamed(...TABLES, "tril", "triu")) {
+    const name = facts.file.dotted(call.func) ?? "";
+    const fn = functionOf(call);
+    const cls = classOf(call);
+    // `torch.ones(self.size, self.size).tril()`
+    const ones = name === "" && call.func.kind === "Attribute" ? call.func.value : positional(call, 0);
+    const mask = /^(?:(?:torch\.)?(?:tril|triu))$/.test(name || lastWord(call.func)) && isOnes(ones, facts);
+    if (!mask && name !== `torch.${last(name)}` && name !== `numpy.${last(name)}`) continue;
+    if (fn?.kind !== "FunctionDef" || !mayBuild(fn, cls, mask ? "mask" : last(name), facts)) continue;
+    if (!(TABLES.has(last(name)) || mask)) continue;
+    const sizes = mask ? (ones as Call) : call;
+    const values = sizes.args
+      .filter((arg) => arg.name !== "device" && arg.name !== "dtype")
+      .map((arg) => arg.value);
+    // A few numbers cost nothing; one size of the module's own makes it a table.
+    if (
+      values.length === 0 ||
+      !values.every((value) => isSetting(value, facts) || isByDefault(value, facts)) ||
+      !values.some((value) => reads(value, facts))
+    )
+      continue;
+    if (facts.everyStep(call))
+      yield {
+        at: call,
+        message: `The same \`${lastWord(call.func)}\` is built in every forward from settings that never change; build it once, as a buffer with \`persistent=False\``,
+      };
+  }
+}
+
+/** Of sizes and settings, as far as names say, by a function that is called like one that makes a table. */
+function* byNames(facts: Facts): Generator<Finding> {
+  const seen = new Set<unknown>();
+  for (const call of facts.file.calls.matching(LIKELY)) {
+    if (seen.has(functionOf(call)) || !isLikelyTable(call, facts)) continue;
+    seen.add(functionOf(call));
+    yield {
+      at: call,
+      message: `\`${lastWord(call.func)}\` makes the same table of sizes and settings in every step; build it once, and keep it`,
+    };
+  }
+}
+
+const LIKELY =
+  /^(?:sin|cos|polar|linspace|logspace|\w+_window)$|sin_?cos|sinusoid|rope|rotary|freq|alibi|mel|dct|bank|window|kernel|hadamard|anchors|priors|grid|pos\w*_(?:emb|enc|table|index)|rel\w*_|beta|schedule|table/i;
 
 /**
  * A forward, or what it calls of its class, where the same numbers come again. In `def add_noise(self, x, t)` of a schedule that is

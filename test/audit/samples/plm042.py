@@ -74,6 +74,6 @@ class Diffusion(nn.Module):
         roots = self.roots.to(x.device)[t]  # expect: PLM042
         # trap: was sent there
         moved = self.moved.to(x.device)[t]
-        # trap: nobody says where it is
-        scales = self.scales.to(x.device)[t]
+        # nobody says where it is
+        scales = self.scales.to(x.device)[t]  # likely: PLM042
         return x * roots + moved + scales

@@ -1,0 +1,26 @@
+import { contains, functionOf } from "../../python/nodes.ts";
+import type { Node } from "../../python/tree.ts";
+import type { Facts } from "./facts.ts";
+import { frequency } from "./guards.ts";
+
+/** A setting of the run, or what a machine has: answered alike in every step. */
+const SETTLED =
+  /^(?:not )?(?:self|args|opts?|cfg|conf|config|hparams|FLAGS)\.[\w.]+$|is_cuda|cuda\.is_available|^(?:not )?self\.training|isinstance\(|use_cuda|^cuda$/;
+
+/** What only somebody who asks for it gets. */
+const ASKED = /return_|output_|debug|verbose/;
+
+/** Whether no condition but a setting of the run stands above: what `else` makes up for, or an empty batch brings, is rare. */
+export function isLikelyOften(node: Node, facts: Facts, settings = true): boolean {
+  const { file } = facts;
+  const within = facts.hot(node)?.within;
+  if (!within || frequency(node, within, file) !== "unknown") return true;
+  for (let child = node, at = node.parent; at && at !== within; child = at, at = at.parent)
+    if ((at.kind === "If" || at.kind === "IfExp") && child !== at.test)
+      if (!settings || !SETTLED.test(file.textOf(at.test))) return false;
+  const fn = functionOf(node);
+  return !(fn?.kind === "FunctionDef" ? fn.body : []).some(
+    (one) =>
+      one.kind === "If" && one.end < node.start && !contains(one, node) && ASKED.test(file.textOf(one.test)),
+  );
+}

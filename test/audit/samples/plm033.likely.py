@@ -1,0 +1,24 @@
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+MEAN = np.array([0.485, 0.456, 0.406], dtype=np.float32)
+
+
+class Margin(torch.nn.Module):
+    def __init__(self, margins, width, gpu):
+        super().__init__()
+        self.margins = margins
+        self.gpu = gpu
+        self.head = torch.nn.Linear(width, width)
+
+    def forward(self, x, labels, lengths):
+        w = torch.tensor(self.margins)
+        w = w.to(self.gpu)  # expect: PLM033
+        # trap: what the batch brings
+        y = torch.tensor(labels).to(self.gpu)
+        # trap: another for each batch
+        steps = torch.as_tensor(lengths, device=x.device)
+        # trap: hardly ever are there none
+        empty = x.sum() if len(labels) > 0 else torch.tensor([0.0] * 4).to(self.gpu)
+        return F.cross_entropy(self.head(x) * w, y) + empty.sum() + steps.sum()
