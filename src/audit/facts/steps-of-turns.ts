@@ -1,4 +1,4 @@
-import { argument } from "../../python/file.ts";
+import { argument, keyword } from "../../python/file.ts";
 import { contains, functionOf } from "../../python/nodes.ts";
 import type { Call, FunctionDef, Node } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
@@ -13,7 +13,12 @@ export function steppings(
   turn: Turn,
   { file }: Facts,
 ): readonly ((reckon: Reckoned, at: number) => boolean | null)[] {
-  return optimizerSteps(file).flatMap((step) => {
+  // `loss_scaler(loss, optimizer, update_grad=(i + 1) % n == 0)`, as timm and what follows it write it.
+  const told = file.calls.given(["update_grad"]).flatMap((call) => {
+    const given = contains(turn, call) ? keyword(call, "update_grad") : null;
+    return given ? [(reckon: Reckoned, at: number) => reckon.holds(given.value, at)] : [];
+  });
+  const own = optimizerSteps(file).flatMap((step) => {
     if (contains(turn, step)) return [(reckon: Reckoned, at: number) => reckon.runs(step, at)];
     const fn = functionOf(step);
     if (fn?.kind !== "FunctionDef" || fn === turn) return [];
@@ -22,6 +27,7 @@ export function steppings(
     const given = flag && call ? argument(call, flag.name, flag.index) : null;
     return given ? [(reckon: Reckoned, at: number) => reckon.holds(given, at)] : [];
   });
+  return [...told, ...own];
 }
 
 /** The parameter that a step stands under. */

@@ -136,9 +136,8 @@ export const rule: Rule = {
         continue;
       put(call);
     }
-    const known = new Set([...groups.values()].filter((here) => here.length > 1).flat());
-    if (facts.guesses) yield* likelyMeetings(known, facts);
-    for (const here of groups.values())
+    const known = new Set<Call>();
+    for (const here of groups.values()) {
       if (
         here.length > 1 &&
         here.some(
@@ -149,12 +148,16 @@ export const rule: Rule = {
               isAverage(given.value, file) ||
               isReadOut(given.value, file)),
         )
-      )
+      ) {
+        for (const call of here) known.add(call);
         yield {
           at: here[1]!,
           severity: "note",
           message: `${here.length} separate reductions on every step, each as slow as one; stack the values and reduce once`,
         };
+      }
+    }
+    if (facts.guesses) yield* likelyMeetings(known, facts);
   },
 };
 
@@ -165,7 +168,10 @@ export const rule: Rule = {
 function* likelyMeetings(known: ReadonlySet<Call>, facts: Facts): Generator<Finding> {
   const { file } = facts;
   const groups = new Map<Node, Call[]>();
-  for (const call of file.callsNamed(...MEETINGS, ...REDUCTIONS)) {
+  for (const call of new Set([
+    ...file.callsNamed(...MEETINGS, ...REDUCTIONS),
+    ...file.calls.matching(REDUCERS),
+  ])) {
     if (file.once(meetingPoints).has(functionOf(call) as FunctionDef)) continue;
     if (!isLikelyTurn(call, facts) || isToMeasure(call, file) || isOfGradients(call, file)) continue;
     if (MEETINGS.includes(lastWord(call.func))) {

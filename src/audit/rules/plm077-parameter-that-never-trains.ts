@@ -190,16 +190,20 @@ function isRunOnGiven(call: Call, fn: FunctionDef): boolean {
 /** By its name, where it is no parameter by that. */
 function isLikelyModule(expr: Expr, facts: Facts): boolean {
   const word = lastWord(expr);
+  const [given] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
+  // `for part in (net.stem, net.body):`
+  if (given?.how === "iterate" && (given.value?.kind === "Tuple" || given.value?.kind === "List"))
+    return given.value.items.some((one) => one.kind === "Attribute" && isLikelyModule(one, facts));
   return (
     expr.kind !== "Call" &&
-    !/^(?:tensor|output|number)$/.test(facts.value(expr).what) &&
+    (expr.kind === "Attribute" || !/^(?:tensor|output|number)$/.test(facts.value(expr).what)) &&
     !isOverParameters(expr, facts) &&
     LIKELY_MODULE.test(expr.kind === "Subscript" ? lastWord(expr.value) : word)
   );
 }
 
 const LIKELY_MODULE =
-  /^(?:\w+_)?(?:model|net|network|module|encoder|decoder|backbone|head|layers?|blocks?|stem|trunk|tower|teacher|student|generator|discriminator|critic|actor|policy|vae|unet|bert|gpt|lm|vgg|resnet|clip|projector|projection|classifier|extractor|transformer|embeddings|conv\d*|fc\d*|bn\d*|norm\d*|linear\d*|lstm|gru|rnn|mlp|adapter)(?:_?\d+|_[a-z])?$/i;
+  /^(?:\w+_)?(?:model|net|network|module|encoder|decoder|backbone|head|layers?|blocks?|stem|trunk|tower|teacher|student|generator|discriminator|critic|actor|policy|vae|unet|bert|gpt|lm|vgg|resnet|clip|projector|projection|classifier|extractor|transformer|embeddings|patch_embed|conv\d*|fc\d*|bn\d*|norm\d*|linear\d*|lstm|gru|rnn|mlp|adapter)(?:_?\d+|_[a-z])?$/i;
 
 function isOverParameters(expr: Expr, { file }: Facts): boolean {
   return (

@@ -15,7 +15,7 @@ import { feedsBackward } from "../facts/behind-loss.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { stepsByWord } from "../facts/project-words.ts";
-import { isNetwork } from "../facts/networks.ts";
+import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { callTarget, isMain } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import { WAITS, hasClock, readsClock, timersOf } from "../facts/timers.ts";
@@ -383,6 +383,7 @@ function isWork(call: Call, timed: Node | null, facts: Facts): boolean {
 
 /** By what is known of the function, or else by its name: `self.train_step(batch)`, `agent.update(batch)`. */
 function isLikelyWork(call: Call, facts: Facts): boolean {
+  if (facts.backwards.length > 0 && ranNetwork(call, facts) !== null) return true;
   const callee = facts.callee(call);
   if (callee) return (callee.reachesBackward || callee.forwards) && !callee.reads && callee.queues;
   return (
