@@ -32,7 +32,7 @@ import {
 import type { Backward, Loop } from "./training.ts";
 import { EACH, SHAPED } from "./returns.ts";
 import { skips, skipsAbove } from "./turns.ts";
-import { likelyStep, likelyTraining } from "./likely.ts";
+import { isSeldom, likelyStep, likelyTraining } from "./likely.ts";
 import { lossesStepped } from "./stepped-losses.ts";
 import { Values } from "./values.ts";
 import type { HandedBack } from "./values.ts";
@@ -437,8 +437,16 @@ export class Facts {
     const why =
       this.#functionFacts(inside ? fn : functionOf(fn)).hot ??
       lossWithoutModule(fn, this.file) ??
-      (this.guesses && inside && likelyStep(fn, this.file) ? "a step, by its name" : null);
+      (this.guesses && inside ? this.#likelyHot(fn) : null);
     return why === null || isEvaluation(fn, this.file) ? null : { why, within: fn };
+  }
+
+  /** `def closure(): …` in the loop that hands it to its optimizer, or what is called like a step. */
+  #likelyHot(fn: FunctionDef | Lambda): string | null {
+    // An optimizer's own step records nothing either.
+    if (fn.kind === "FunctionDef" && fn.name !== "step" && decoratedGrad(fn, this.file) === "off") return null;
+    if (this.stepLoop(fn)) return "made in the training loop";
+    return likelyStep(fn, this.file) ? "a step, by its name" : null;
   }
 
   /** Whether it, or anything around it, may run once a step or more: what most do not, asked before what costs more. */
@@ -464,7 +472,10 @@ export class Facts {
   /** How often the node runs per turn of what makes it hot. */
   frequency(node: Node, within: Node): Frequency {
     const found = frequency(node, within, this.file);
-    if (this.guesses) return found === "throttled" || isCaught(node, within) ? "throttled" : "every";
+    if (this.guesses) {
+      if (found === "throttled" || isCaught(node, within)) return "throttled";
+      return isSeldom(node, within, this.file) ? "unknown" : "every";
+    }
     return found === "every" && this.#isForMissing(node) ? "unknown" : found;
   }
 

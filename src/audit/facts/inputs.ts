@@ -84,14 +84,22 @@ function isSized(definition: Definition, file: PythonFile): boolean {
 }
 
 /** `mask.to(x.device)`, `mask.unsqueeze(0).cuda()`, `mask.numpy()`: it may be on the host. */
-export function isPlaced(definition: Definition, file: PythonFile): boolean {
-  return usesOf(definition, file).some((use) => {
-    for (let at: Expr = use; at.parent?.kind === "Attribute";) {
-      if (/^(?:to|cuda|cpu|numpy|type_as)$/.test(at.parent.attr)) return true;
-      if (at.parent.parent?.kind !== "Call") return false;
+export const isPlaced = (definition: Definition, file: PythonFile): boolean =>
+  placedBy(definition, file).length > 0;
+
+const PLACES = /^(?:to|cuda|cpu|numpy|type_as)$/;
+
+/** The first such method of each chain that begins with it; `parts`: or with a part of it, `scores[::10].numpy()`. */
+export function placedBy(definition: Definition, file: PythonFile, parts = false): readonly string[] {
+  return usesOf(definition, file).flatMap((use) => {
+    const { parent } = use;
+    let at: Expr = parts && parent?.kind === "Subscript" && parent.value === use ? parent : use;
+    while (at.parent?.kind === "Attribute") {
+      if (PLACES.test(at.parent.attr)) return [at.parent.attr];
+      if (at.parent.parent?.kind !== "Call") return [];
       at = at.parent.parent;
     }
-    return false;
+    return [];
   });
 }
 

@@ -1,9 +1,10 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
-import { isPlaced } from "./inputs.ts";
+import type { Expr, FunctionDef, Lambda, Node, Subscript } from "../../python/tree.ts";
+import { placedBy } from "./inputs.ts";
 import { isLossName } from "./naming.ts";
+import { callTarget } from "./summary.ts";
 import { isUsedAsTensor } from "./tensor-use.ts";
 import type { Value } from "./value.ts";
 
@@ -18,19 +19,31 @@ const COMPUTED =
 
 export const isComputedName = (name: string): boolean => COMPUTED.test(name);
 
+/** What a step is given to compute with, by its name. */
+const GIVEN =
+  /^(?:\w+_)?(?:x|y|inputs?|targets?|labels?|masks?|images?|imgs?|gts?|ground_truth|tokens?|input_ids|attention_mask|hidden|states?|actions?|rewards?|dones?|tgt|boxes|pos|coords)$/;
+
+/** `num_predictions`, `in_features`, `use_attention`: counted or chosen. */
+const COUNT = /^(?:num|n|in|out|len|max|min|dim|d|size|use|is|has|with|add|return|output|do|should|idx|label_idx)_/;
+
+/** `x.shape`, `x.size()` */
+const isSize = (value: Expr | null): boolean =>
+  (value?.kind === "Attribute" && value.attr === "shape") ||
+  (value?.kind === "Call" && lastWord(value.func) === "size");
+
 /** Where data are made ready, on the host. */
 const ON_HOST =
   /^(?:__getitem__|__len__|__init__|_?(?:collate|load|read|parse|preprocess|pre_process|prepare_data|build|make_data|get_data|setup|augment|transform|tokeni[sz]e|encode_text|save|plot|draw|show|visuali[sz]e|dump|write|export|convert)\w*)$/;
 
 /** What trains or evaluates by itself, and hands back the numbers: `loss = train(x, y)`, `val_loss = evaluate(net, loader)`. */
 const TELLS =
-  /^_?(?:train|test|eval\w*|valid\w*|fit|run_epoch|(?:train|test|val)_(?:epoch|one_epoch|loop|model))$/;
+  /^_?(?:train|test|eval\w*|valid\w*|fit|run_epoch|train_(?:on_)?(?:a_)?batch|update(?:_\w+)?|learn|(?:train|test|val)_(?:epoch|one_epoch|loop|model))$/;
 
 export const isTelling = (name: string): boolean => TELLS.test(name);
 
 /** What runs in a training step, by its name. */
 const STEPS =
-  /^_?(?:train(?!er|ing_args|_test_split|_loop|_model|_network|_net)(?:_?(?:step|batch|iter(?:ation)?|one_(?:step|batch|iter(?:ation)?)|on_batch|D|G|generator|discriminator|critic|actor))|training_step|\w*_step|step|update(?:_\w+)?|optimi[sz]e(?:_\w+)?|learn|backward(?:_\w+)?|forward(?:_\w+)?|run_(?:step|batch|iter)|(?:compute|calc|calculate|get)_(?:\w+_)?loss(?:es)?|(?:\w+_)?loss(?:es)?(?:_fn|_func|_function)?|train_(?:on_)?(?:batch|step))$/;
+  /^_?(?:train(?!er|ing_args|_test_split|_loop|_model|_network|_net)(?:_?(?:step|batch|iter(?:ation)?|one_(?:step|batch|iter(?:ation)?)|on_batch|D|G|generator|discriminator|critic|actor))|training_step|\w*_step|step|update(?:_\w+)?|optimi[sz]e(?:_\w+)?|learn|backward(?:_\w+)?|forward(?:_\w+)?|(?:run|process|handle)_(?:step|batch|iter)|on_(?:train_)?(?:batch|step|iteration)_end|(?:after|before)_(?:\w+_)?(?:step|batch|iter(?:ation)?|backward)|closure|(?:compute|calc|calculate|get)_(?:\w+_)?loss(?:es)?|(?:\w+_)?loss(?:es)?(?:_fn|_func|_function)?|train_(?:on_)?(?:batch|step))$/;
 
 /** What a file says that trains or helps to. */
 const TRAINS = /backward|optimizer|zero_grad|loss|Trainer\b/;
@@ -45,7 +58,8 @@ export function likelyValue(definition: Definition, file: PythonFile): Value | n
   const { name, how, node } = definition;
   if (how === "function" || how === "class" || how === "import" || how === "delete") return null;
   if (definition.value?.kind === "Call" && isTelling(lastWord(definition.value.func))) return null;
-  const fn = functionOf(node);
+  if (COUNT.test(name) || isSize(definition.value)) return null;
+  const fn = ofDefinition(definition);
   if (fn?.kind === "FunctionDef" && ON_HOST.test(fn.name)) return null;
   if (
     node.kind === "Param" &&
@@ -58,13 +72,52 @@ export function likelyValue(definition: Definition, file: PythonFile): Value | n
       device: "network",
       graph: isLossName(name) ? "yes" : "unknown",
     };
-  if (isUsedAsTensor(definition, file) && !isPlaced(definition, file))
-    return { what: "tensor", device: "network", graph: "unknown" };
-  return null;
+  const placed = placedBy(definition, file, true);
+  if (placed.includes("numpy") || isLeftOnHost(definition, file))
+    return { what: "tensor", device: "cpu", graph: "no" };
+  // What is asked back by `.cpu()` is not there; what is sent was.
+  if (placed.some((word) => word !== "cpu") || (how === "param" && LENGTHS.test(name))) return null;
+  if (isUsedAsTensor(definition, file)) return { what: "tensor", device: "network", graph: "unknown" };
+  return isGiven(definition, file) ? { what: "output", device: "network", graph: "unknown" } : null;
+}
+
+/** Packed sequences want them on the host. */
+const LENGTHS = /(?:^|_)len(?:gth)?s$/;
+
+/** `def forward(self, x, labels)`, `inputs, labels = batch` in a `training_step`. */
+function isGiven(definition: Definition, file: PythonFile): boolean {
+  const { how, name, value } = definition;
+  return (
+    (how === "param" || (how === "unpack" && value?.kind === "Name")) &&
+    GIVEN.test(name) &&
+    !(name === "state" && isHook(definition)) &&
+    likelyStep(ofDefinition(definition), file)
+  );
+}
+
+/** `def on_step_end(self, args, state, control):` is told how far the training is. */
+function isHook(definition: Definition): boolean {
+  const fn = ofDefinition(definition);
+  return fn?.kind === "FunctionDef" && fn.name.startsWith("on_");
+}
+
+/** `names` of `for images, names in loader:`, where the images are sent to the device and these are not. */
+function isLeftOnHost({ how, node }: Definition, file: PythonFile): boolean {
+  if (how !== "iterate" || node.parent?.kind !== "Tuple") return false;
+  return node.parent.items.some((item) => {
+    const beside = item === node ? null : file.scopes.definitionAt(item);
+    return beside !== null && placedBy(beside, file).some((word) => word === "to" || word === "cuda");
+  });
+}
+
+/** The function that a name belongs to: its parameters are its own. */
+function ofDefinition({ node }: Definition): FunctionDef | Lambda | null {
+  return node.kind === "Param" ? (node.parent as FunctionDef | Lambda) : functionOf(node);
 }
 
 /** The same of what has no definition: an attribute, an entry, what a call gives. */
-export function likelyPart(expr: Expr): Value | null {
+export function likelyPart(expr: Expr, file: PythonFile): Value | null {
+  if (expr.kind === "Subscript" && isTold(expr, file)) return null;
   const word =
     expr.kind === "Subscript"
       ? expr.index.kind === "Str"
@@ -76,19 +129,39 @@ export function likelyPart(expr: Expr): Value | null {
           ? lastWord(expr.func)
           : "";
   if (expr.kind === "Call")
-    return isLossName(word) || /^(?:\w+_)?loss$/.test(word)
+    return (isLossName(word) || /^(?:\w+_)?loss$/.test(word)) &&
+      !(expr.args.length > 0 && expr.args.every(({ value }) => isSetting(value)))
       ? { what: "tensor", device: "network", graph: "yes" }
       : null;
+  if (COUNT.test(word) || isSetting(expr)) return null;
   return COMPUTED.test(word)
     ? { what: "tensor", device: "network", graph: isLossName(word) ? "yes" : "unknown" }
     : null;
+}
+
+/** `losses["total"]` of `losses = agent.update(batch)`, or of what differentiates it here and reads it. */
+function isTold({ value }: Subscript, file: PythonFile): boolean {
+  const makers = value.kind === "Name" ? file.scopes.reaching(value) : [];
+  return makers.some(({ value: made }) => {
+    if (made?.kind !== "Call") return false;
+    const fn = file.functionNamed(callTarget(made, file));
+    const code = fn ? file.codeOf(fn) : "";
+    return isTelling(lastWord(made.func)) || (/backward\(/.test(code) && /\.(?:cpu|item|tolist)\(/.test(code));
+  });
+}
+
+/** `options.seed`, `0.1`, "mean" */
+function isSetting(expr: Expr): boolean {
+  if (expr.kind === "Attribute")
+    return /^(?:args?|opts?|options|cfg|config|hparams|hps?)$/.test(lastWord(expr.value)) || isSetting(expr.value);
+  return expr.kind === "Num" || expr.kind === "Str" || expr.kind === "Const";
 }
 
 /** Whether a function runs once a step, by its name and where it stands. */
 export function likelyStep(fn: FunctionDef | Lambda | null, file: PythonFile): boolean {
   if (fn?.kind !== "FunctionDef" || JUDGES.test(fn.name) || ON_HOST.test(fn.name)) return false;
   const cls = classOf(fn);
-  if (cls && /Dataset|Sampler|Transform|Collat|Scheduler|Processor|Tokenizer|Config|Eval|Env/.test(cls.name))
+  if (cls && /Dataset|Sampler|Transform|Collat|Scheduler|Processor|Tokenizer|Config|Eval|Env|Metric|Accuracy|Score|F1/.test(cls.name))
     return false;
   return STEPS.test(fn.name) && file.says(TRAINS);
 }
@@ -107,5 +180,37 @@ export function likelyTraining(loop: Node, file: PythonFile): boolean {
     /load|_dl\b|batches/i.test(over) &&
     !/val|test|eval|dev/i.test(over) &&
     /\b(?:step|train\w*|update\w*|optimi[sz]e\w*|backward\w*|learn)\(/.test(file.codeOf(loop))
+  );
+}
+
+/** Tests that hold on few steps, or only for who asks: `if args.debug:`, `if torch.isnan(loss):`. */
+const SELDOM =
+  /verbos|debug|log_?level|profil|is_?nan|is_?inf|isfinite|is_listener|OutOfMemory|overflow|diverged/i;
+
+/** Whether a node stands under what holds seldom, as it seems: such a test, an error that is caught, an option that is off by default. */
+export function isSeldom(node: Node, within: Node, file: PythonFile): boolean {
+  for (let child = node, at = node.parent; at && at !== within; child = at, at = at.parent) {
+    if (at.kind === "Handler") return true;
+    if (at.kind !== "If" || child === at.test) continue;
+    const isElse = at.orelse.includes(child as never);
+    if (isElse ? /\.any\(\)$/.test(file.textOf(at.test)) : holdsSeldom(at.test, file)) return true;
+  }
+  return false;
+}
+
+function holdsSeldom(test: Expr, file: PythonFile): boolean {
+  if (test.kind === "Bool" && test.op === "and") return test.values.some((one) => holdsSeldom(one, file));
+  if (SELDOM.test(file.textOf(test))) return true;
+  if (test.kind === "Name")
+    return file.scopes
+      .reaching(test)
+      .some(
+        ({ node, value }) =>
+          (node.kind === "Param" && node.default?.kind === "Const" && node.default.value === false) ||
+          (value !== null && file.textOf(value).includes("%")),
+      );
+  // `self.should_log = step % self.every == 0` above.
+  return (
+    test.kind === "Attribute" && new RegExp(`\\b${test.attr} *= *[^=\\n]*%`).test(file.text)
   );
 }

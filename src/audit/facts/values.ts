@@ -168,7 +168,7 @@ export class Values {
 
   #guessed(expr: Expr, known: Value): Value {
     if (!this.#around.guesses || this.#cyclic) return known;
-    if (known.what === "unknown") return likelyPart(expr) ?? known;
+    if (known.what === "unknown") return likelyPart(expr, this.#file) ?? known;
     return isTensorLike(known) && known.device === "unknown" ? { ...known, device: "network" } : known;
   }
 

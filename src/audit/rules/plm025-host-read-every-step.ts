@@ -1,6 +1,6 @@
 import { argument, isTrue, keyword } from "../../python/file.ts";
 import type { Call, Expr, If, Name, Node } from "../../python/tree.ts";
-import { contains, statementOf } from "../../python/nodes.ts";
+import { ancestors, contains, lastWord, statementOf } from "../../python/nodes.ts";
 import { everyUpdate, ownUpdate } from "../facts/facts.ts";
 import type { Facts, Hot } from "../facts/facts.ts";
 import type { Fix, Rule } from "../rule.ts";
@@ -30,13 +30,13 @@ export const rule: Rule = {
       const every = facts.everyStep(call) ?? (everyUpdate(call, facts) ? facts.hot(call) : null);
       const hot = every ?? (ownUpdate(call, facts) ? facts.hot(call) : null);
       // Where it is moved to is asked last: forwards are full of `.to(x.dtype)`.
-      if (!hot || (isMove(call) && offloads(hot))) continue;
+      if (!hot || (isMove(call) && offloads(hot) && !(facts.guesses && isForHost(call)))) continue;
       const source = readTensor(call, facts);
       if (!source) continue;
       const known = facts.onAccelerator(source);
       if (!known && !isCutOff(source, facts) && !isReadOffNetwork(call, facts) && !isOfStep(call, facts))
         continue;
-      if (isAction(call, facts.file)) continue;
+      if (isAction(call, facts.file) || (facts.guesses && isBrought(source, facts))) continue;
       const fix = detachInstead(call, source, facts);
       const echo = isEcho(call, facts);
       const around = statementOf(call);
@@ -84,6 +84,17 @@ function isOfStep({ func }: Call, facts: Facts): boolean {
     /loss/i.test(said) &&
     facts.value(value).what === "unknown" &&
     stepsBehind(from, facts).some((step) => takesStep(step, facts))
+  );
+}
+
+/** `losses["loss"]` of what takes the step, and has read it. */
+function isBrought(source: Expr, facts: Facts): boolean {
+  const from = source.kind === "Subscript" ? source.value : source;
+  return (
+    from.kind === "Name" &&
+    stepsBehind(from, facts).some(
+      (step) => facts.callee(step)?.reachesBackward === true && !takesStep(step, facts),
+    )
   );
 }
 
@@ -148,6 +159,23 @@ function isMove(call: Call): boolean {
 function offloads({ why, within }: Hot): boolean {
   return (within.kind === "FunctionDef" && within.name === "forward") || isReachedFromForward(why);
 }
+
+/** `hidden.detach().cpu().numpy()`, `self.seen.append(weights.data.cpu())`: nothing is computed on with it by the network. */
+function isForHost(call: Call): boolean {
+  for (const at of ancestors(call)) {
+    if (at.kind === "Call" && at !== call && lastWord(at.func) === "append") return true;
+    if (at.kind === "Attribute" && /^(?:numpy|tolist|item)$/.test(at.attr)) return true;
+    if (!/^(?:Call|Attribute|Arg)$/.test(at.kind)) break;
+  }
+  let cut = false;
+  for (let at: Expr | null = call; at; at = innerOf(at))
+    cut ||= at.kind === "Attribute" && /^(?:detach|data)$/.test(at.attr);
+  return cut;
+}
+
+/** `x.detach` of `x.detach()`, `x` of `x.detach`. */
+const innerOf = (expr: Expr): Expr | null =>
+  expr.kind === "Call" ? expr.func : expr.kind === "Attribute" ? expr.value : null;
 
 /** `total += loss.item()` can sum on the device instead, where the host reads the sum less often than that. */
 function detachInstead(call: Call, source: Expr, facts: Facts): Fix | null {

@@ -59,7 +59,7 @@ export const rule: Rule = {
     for (const nodes of [file.all("If"), file.all("While"), file.all("IfExp"), file.all("Assert")])
       for (const node of nodes) {
         if (!facts.mayBeHot(node)) continue;
-        const certain = judge(node.test, node, facts);
+        const certain = judge(node.test, node, facts) ?? judgeLater(node.test, node, facts);
         const at = certain ?? countAsked(node.test, node, facts);
         if (at)
           yield {
@@ -272,6 +272,30 @@ function countAsked(test: Expr, node: Node, facts: Facts): Expr | null {
   return isOfLoss(node) && isCountInStep(asked, test, facts) && everyTurn(node, facts) ? test : null;
 }
 
+/** `if self.attention:`, `if args.cache_latents:`, `if labels:`: asked whether there is any, unless it is computed under that name. */
+function isFlag(expr: Expr, { file }: Facts): boolean {
+  if (expr.kind === "Attribute" || expr.kind === "Subscript") return true;
+  if (expr.kind !== "Name") return false;
+  const made = file.scopes.reaching(expr);
+  return !made.some(
+    ({ how, value }) => how === "assign" && /^(?:Call|Compare|Unary|Binary|Bool)$/.test(value?.kind ?? ""),
+  );
+}
+
+/** What most steps do not go past. */
+const SELDOM = /%|debug|verbose|check|strict|anomaly|first|dtype/i;
+
+/** `step > 0 and torch.isnan(loss)`: what stands further on is looked at on most steps, unless a throttle or a switch is before it. */
+function judgeLater(test: Expr, node: Node, facts: Facts): Expr | null {
+  if (!facts.guesses || test.kind !== "Bool") return null;
+  for (const value of test.values) {
+    const found = judge(value, node, facts);
+    if (found) return found;
+    if (SELDOM.test(facts.file.textOf(value))) return null;
+  }
+  return null;
+}
+
 /** The operand of a test that is a device tensor. */
 function judge(test: Expr, node: Node, facts: Facts): Expr | null {
   // What stands after `and` or `or` is looked at only sometimes.
@@ -284,6 +308,7 @@ function judge(test: Expr, node: Node, facts: Facts): Expr | null {
   )
     return null;
   const inner = operand.kind === "Unary" && operand.op === "not" ? operand.operand : operand;
+  if (facts.guesses && isFlag(inner, facts)) return null;
   // `torch.allclose(a, b)` is a Python bool, read from the device.
   if (
     inner.kind === "Call" &&

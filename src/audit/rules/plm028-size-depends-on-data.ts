@@ -276,6 +276,7 @@ function isCounts(expr: Expr, facts: Facts): boolean {
     return facts.file.dotted(expr.func) === null;
   return (
     what === "tensor" ||
+    (facts.guesses && what === "output") ||
     (what === "unknown" &&
       expr.kind === "Name" &&
       /(?:counts|copies|durations?|lengths|repeats|sizes|degrees|num_nodes)$/.test(expr.id))

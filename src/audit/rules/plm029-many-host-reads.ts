@@ -50,12 +50,16 @@ export const rule: Rule = {
         ...(fix ? { fix } : {}),
       };
     }
-    for (const call of facts.file.callsNamed("item", "float"))
-      if (readsInLoop(call, facts))
-        yield {
-          at: call,
-          message: "Every value is read by itself, a round trip each; `torch.stack([...]).tolist()` is one",
-        };
+    const loops = new Set<Node>();
+    for (const call of facts.file.callsNamed("item", "float")) {
+      const loop = facts.guesses ? innerLoop(call, facts) : null;
+      if (!readsInLoop(call, facts) && (!loop || loops.has(loop) || !isLikelyRead(call, facts))) continue;
+      if (loop) loops.add(loop);
+      yield {
+        at: call,
+        message: "Every value is read by itself, a round trip each; `torch.stack([...]).tolist()` is one",
+      };
+    }
     for (const call of facts.file.callsNamed("map"))
       if (mapsFloat(call, facts) && facts.everyStep(call))
         yield {
@@ -63,7 +67,7 @@ export const rule: Rule = {
           message: "Every value is read by itself, a round trip each; `torch.stack([...]).tolist()` is one",
         };
     for (const comp of facts.file.all("Comp"))
-      if (readsEachTensor(comp, facts))
+      if (!loops.has(comp) && readsEachTensor(comp, facts))
         yield {
           at: comp,
           message: "Every value is read by itself, a round trip each; `torch.stack([...]).tolist()` is one",
@@ -127,6 +131,43 @@ function isOne(expr: Expr, file: PythonFile): boolean {
     made.node.default.text === "1" &&
     file.calls.given([made.name]).length === 0
   );
+}
+
+/** `[scores[labels == c].mean().item() for c in range(n)]`, `for c in range(n): …`: the loop in the step that a read is repeated by. */
+function innerLoop(call: Call, facts: Facts): Node | null {
+  const within = facts.everyStep(call)?.within;
+  if (!within) return null;
+  for (let child: Node = call, at = call.parent; at && at !== within; child = at, at = at.parent) {
+    if (at.kind === "FunctionDef" || at.kind === "Lambda") return null;
+    if (at.kind === "Comp" && at.clauses.every(({ iter }) => iter !== child)) return at;
+    if ((at.kind === "For" && child !== at.iter && !facts.stepLoops.has(at)) || at.kind === "While")
+      return facts.frequency(call, at) === "every" && !/load|batch|epoch/i.test(loopText(at, facts)) ? at : null;
+  }
+  return null;
+}
+
+const NAMES = /(?:^|_)(?:names?|keys?)$/;
+
+/** `names` of `names[i]`, `x` of `x.mean()`. */
+function namedBy(expr: Expr): string {
+  const base = baseOf(expr);
+  return lastWord(base.kind === "Subscript" ? base.value : base);
+}
+
+/** What a loop goes over, or asks. */
+const loopText = (loop: NodeOf<"For" | "While">, { file }: Facts): string =>
+  file.textOf(loop.kind === "For" ? loop.iter : loop.test);
+
+/** `x.item()` of what NumPy has not made, `float(x)` of what is on the device. */
+function isLikelyRead(call: Call, facts: Facts): boolean {
+  if (call.func.kind === "Attribute") {
+    if (call.func.attr !== "item" || call.args.length > 0) return false;
+    const { what, device } = facts.value(call.func.value);
+    return what === "unknown"
+      ? facts.accelerator && !NAMES.test(namedBy(call.func.value)) && !isOfNumPy(call.func.value, facts)
+      : device !== "cpu" && facts.onAccelerator(call.func.value);
+  }
+  return readsScalar(call, facts);
 }
 
 /** What is told of all the values of a loop, or of a comprehension, is no scalar beside others. */

@@ -1,3 +1,4 @@
+import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
@@ -58,6 +59,7 @@ export const rule: Rule = {
       };
     }
     if (!file.mentions("CUDA_LAUNCH_BLOCKING")) return;
+    if (facts.guesses) yield* handedOn(file);
     if (!file.all("Str").some(({ value }) => value === "CUDA_LAUNCH_BLOCKING")) return;
     for (const { op, target, value, parent, start, end } of file.all("AugAssign"))
       if (
@@ -91,6 +93,24 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `os.environ.update(CUDA_LAUNCH_BLOCKING="1")`, `os.putenv("CUDA_LAUNCH_BLOCKING", "1")`, `dict(os.environ, …)` for another process. */
+function* handedOn(file: PythonFile): Generator<Finding> {
+  const isAsked = (call: Call): boolean => statementOf(call)?.parent?.kind === "If";
+  for (const call of file.calls.given(["CUDA_LAUNCH_BLOCKING"]))
+    if (isOne(keyword(call, "CUDA_LAUNCH_BLOCKING")!.value) && !isAsked(call))
+      yield { at: call, message: BLOCKING };
+  for (const call of file.callsNamed("putenv")) {
+    const [name, value] = call.args;
+    if (
+      name?.value.kind === "Str" &&
+      name.value.value === "CUDA_LAUNCH_BLOCKING" &&
+      isOne(value?.value ?? null) &&
+      !isAsked(call)
+    )
+      yield { at: call, message: BLOCKING };
+  }
+}
 
 /** `torch.cuda.current_stream()`, also under a name. */
 function isMainStream(expr: Expr, file: PythonFile): boolean {

@@ -26,6 +26,7 @@ export const rule: Rule = {
   },
   *check(facts) {
     yield* boundBefore(facts);
+    if (facts.guesses) yield* likely(facts);
     for (const call of facts.file.callsNamed(
       "get_scale",
       "state_dict",
@@ -81,6 +82,27 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `scaler._scale.item()`, and `self.clip(parameters, 1.0, error_if_nonfinite=True)` of whoever hands it on. */
+function* likely(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const isOften = (call: Call): boolean => facts.everyStep(call) !== null || everyUpdate(call, facts);
+  for (const call of file.callsNamed("item", "float")) {
+    const read = call.func.kind === "Attribute" ? call.func.value : positional(call, 0);
+    if (read?.kind === "Attribute" && read.attr === "_scale" && isScaler(read.value, facts) && isOften(call))
+      yield { at: call, message: "The scale is copied from the device, with a wait, on every step" };
+  }
+  for (const call of file.calls.given(["error_if_nonfinite"])) {
+    const strict = keyword(call, "error_if_nonfinite")!;
+    if (
+      isTrue(strict.value) &&
+      /clip|norm/i.test(lastWord(call.func)) &&
+      !isUsedUp(positional(call, 0), facts) &&
+      isOften(call)
+    )
+      yield { at: strict, message: LOOKS };
+  }
+}
 
 /** `clip = partial(clip_grad_norm_, error_if_nonfinite=True)`, where a step calls `clip(…)`. */
 function* boundBefore(facts: Facts): Generator<Finding> {
@@ -183,7 +205,15 @@ function isScaleOf({ func, parent }: Call): boolean {
   return key?.kind === "Str" && key.value === "scale";
 }
 
+/** `scaler` of `self.scaler`, `state["scaler"]`, `scalers[0]`. */
+function wordOf(expr: Expr): string {
+  if (expr.kind !== "Subscript") return lastWord(expr);
+  return expr.index.kind === "Str" ? (expr.index.value ?? "") : lastWord(expr.value);
+}
+
 function isScaler(expr: Expr, facts: Facts): boolean {
+  // Nothing else that is called so has a scale to ask for.
+  if (facts.guesses && /scaler/i.test(wordOf(expr))) return true;
   if (expr.kind !== "Name")
     return (expr.kind === "Attribute" && expr.attr.endsWith("scaler")) || isEntryOfScaler(expr);
   // `scaler = None` above: without half precision there is none, and nobody asks it.

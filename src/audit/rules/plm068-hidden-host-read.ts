@@ -1,5 +1,5 @@
 import { argument, positional } from "../../python/file.ts";
-import { ancestors, classOf, contains, functionOf } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, Expr, Node } from "../../python/tree.ts";
 import { isModuleRole, selfAttribute } from "../facts/classes.ts";
@@ -10,7 +10,7 @@ import { isNetwork } from "../facts/networks.ts";
 import { callsOf } from "../facts/returns.ts";
 import { everyRoundOf } from "../facts/rounds.ts";
 import { isBesideDevice, isUsedAsTensor, mayBeNumber } from "../facts/tensor-use.ts";
-import { last } from "../facts/torch-names.ts";
+import { METHODS, last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import { computedPicks } from "../facts/indices.ts";
 import type { Edit, Finding, Rule } from "../rule.ts";
@@ -53,9 +53,9 @@ export const rule: Rule = {
           (arg) =>
             arg.star === 0 &&
             (isMask ||
-              (isTensor(arg.value, facts) &&
+              ((isTensor(arg.value, facts) || isLikelyOne(arg.value, name, facts)) &&
                 !(name.endsWith("array") && mayBeNumber(arg.value, facts)) &&
-                !areLosses(arg.value, facts)) ||
+                (!areLosses(arg.value, facts) || (facts.guesses && TAKES_ONE.test(name)))) ||
               (name === "builtins.range" && isSingle(arg.value, facts, 0) && isMasked(arg.value, facts))),
         )
       )
@@ -200,6 +200,22 @@ function areLosses(expr: Expr, { file }: Facts): boolean {
   const made = file.scopes.onlyValue(expr);
   return made?.kind === "Call" && file.dotted(made.func)?.startsWith("torch.") !== true;
 }
+
+/** `math.isnan(losses)` takes one number, so that what a network gave is one tensor there; `max(lengths)` goes through one by its name. */
+function isLikelyOne(expr: Expr, name: string, facts: Facts): boolean {
+  return (
+    facts.guesses &&
+    facts.onAccelerator(expr) &&
+    (TAKES_ONE.test(name) ||
+      ONE_TENSOR.test(lastWord(expr)) ||
+      // `sum(mask.sum(1))`
+      (expr.kind === "Call" && expr.func.kind === "Attribute" && METHODS.has(expr.func.attr)))
+  );
+}
+
+/** What goes through nothing. */
+const TAKES_ONE = /^math\.(?!prod|fsum|dist|sumprod)|^builtins\.round$/;
+const ONE_TENSOR = /(?:^|_)(?:labels?|target|masks?|lengths?|lens|scores|ids|tokens|valid|dones?|rewards?|counts?)$/;
 
 /** `list(x.chunk(4))` goes through a tuple of tensors, not through a tensor. */
 function isTensor(expr: Expr, facts: Facts): boolean {

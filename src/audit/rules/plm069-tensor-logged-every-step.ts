@@ -5,7 +5,7 @@ import { selfAttribute } from "../facts/classes.ts";
 import { isShownAfterRead } from "../facts/echoes.ts";
 import { everyUpdate, ownUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
-import { classOf, contains, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import { callsOf, paramGiven } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { returnedFor } from "../facts/backwarded.ts";
@@ -24,6 +24,8 @@ const KEEPERS = /(?:Buffer|Memory|Replay|Storage|Queue|Bank|Dataset|Pool|Rollout
 
 const INSTEAD = "on every step; log every N steps, or collect on the device";
 const MESSAGE = `The logger reads this device tensor on the host, with a wait, ${INSTEAD}`;
+const METERED =
+  "This meter is handed a device tensor on every step: it reads it, with a wait, or adds it up with all that it was computed from; hand it numbers every N steps, or sum detached tensors on the device";
 const AFTER_READ = `The logger reads this device tensor on the host, one more round trip after a read that has waited, ${INSTEAD}`;
 
 export const rule: Rule = {
@@ -39,10 +41,12 @@ export const rule: Rule = {
   },
   *check(facts) {
     for (const call of facts.file.calls.matching(LOGS)) {
-      if (!isLogger(call, facts)) continue;
+      const meter = !isLogger(call, facts);
+      if (meter && !(facts.guesses && isMeter(call, facts))) continue;
       // The second value of one call finds the queue empty.
       let waited = false;
       for (const value of handed(call, facts)) {
+        if (meter && !isScalar(value)) continue;
         const known = facts.onAccelerator(value);
         if (!known && !(facts.accelerator && isTensorByWord(value, facts))) continue;
         // `if i == 0: …` around a generator's step, in the loop of the discriminator's.
@@ -57,7 +61,7 @@ export const rule: Rule = {
         yield {
           at: value,
           ...(echo || own || !known || mayBeNumber(value, facts) ? { severity: "note" as const } : {}),
-          message: echo ? AFTER_READ : MESSAGE,
+          message: meter ? METERED : echo ? AFTER_READ : MESSAGE,
           ...(edits ? { fix: { grade: "unsafe" as const, title: "Log every 50 steps", edits } } : {}),
         };
       }
@@ -65,6 +69,41 @@ export const rule: Rule = {
     yield* handedOn(facts);
   },
 };
+
+/** What people call a meter, or what keeps a record. */
+const METERS =
+  /meter|metric|logg?er|track|writer|board|record|monitor|stat|avg|average|smooth|history|experiment|summar|(?:^|_)(?:loss(?:es)?|accs?|accuracy|top\d?|tb)$/i;
+const METER_METHODS =
+  /^(?:update|add|push|put|store|observe|accumulate|(?:log|record|track|write|add|put)_?(?:scalars?|metrics?|values?|loss(?:es)?|dict|train\w*|step)?)$/;
+
+/** `losses.update(loss, n)`, `self.loss_meter.add(loss)`, `recorder.record("loss", loss)`: no dict, list or metric of torchmetrics. */
+function isMeter({ func }: Call, facts: Facts): boolean {
+  if (func.kind !== "Attribute" || !METER_METHODS.test(func.attr) || !METERS.test(lastWord(func.value)))
+    return false;
+  const { what } = facts.value(func.value);
+  return (
+    facts.file.dotted(func) === null &&
+    what !== "container" &&
+    // `scores.add(loss)`
+    !(what === "tensor" && /^(?:add|put)$/.test(func.attr)) &&
+    !facts.file.mentions("torchmetrics") &&
+    !KEEPERS.test(callTarget(func.parent as Call, facts.file) ?? "")
+  );
+}
+
+/** `loss`, `errors.mean()`: what is measured, by its name; predictions are judged on the device. */
+function isScalar(expr: Expr): boolean {
+  if (expr.kind === "Binary") return isScalar(expr.left) || isScalar(expr.right);
+  if (expr.kind === "Call" && expr.func.kind === "Attribute")
+    return (
+      (/^(?:mean|sum|norm|max|min|std)$/.test(expr.func.attr) && expr.args.length === 0) ||
+      isScalar(expr.func)
+    );
+  if (expr.kind === "Attribute" && /^(?:data|detach|clone)$/.test(expr.attr)) return isScalar(expr.value);
+  const word =
+    expr.kind === "Subscript" && expr.index.kind === "Str" ? (expr.index.value ?? "") : lastWord(expr);
+  return /loss|(?:^|_)(?:acc\w*|kl|nll|mse|ce|psnr|ssim|iou|norm|entropy|perplexity|ppl)\d?(?:_\w+)?$/i.test(word);
+}
 
 /** `write_losses(writer, losses, step)` of this file, which logs each of `losses.items()`. */
 function* handedOn(facts: Facts): Generator<Finding> {

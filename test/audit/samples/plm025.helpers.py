@@ -12,8 +12,8 @@ def distill_loss(scores, wanted, heat):
 
 
 def crop(pictures, size):
-    # trap: what no loss computes with may be on the host still
-    brightest = pictures.view(-1).max().item()
+    # what no loss computes with may be on the host still
+    brightest = pictures.view(-1).max().item()  # likely: PLM025
     return pictures[..., :size] / brightest
 
 

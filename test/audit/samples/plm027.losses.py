@@ -36,8 +36,8 @@ def spread(errors: torch.Tensor, mask: torch.Tensor):
 
 
 def lengths_of(mask: torch.Tensor):
-    # trap: no tensor is divided by it, and nobody knows where it is
-    return list(range(max(mask.sum(), 1)))
+    # no tensor is divided by it, and nobody knows where it is
+    return list(range(max(mask.sum(), 1)))  # likely: PLM027
 
 
 def train(fabric, model, batches, optimizer):

@@ -15,9 +15,9 @@ def fit(net, batches, optimizer):
         # trap: what is spoilt is rare
         if torch.isnan(guess).any():
             loss = loss + torch.masked_select(guess, known).mean()
-        # trap: another test, that nobody here can read
+        # another test, that nobody here can read
         if depth.max() > 80:
-            loss = loss + torch.masked_select(guess, known).mean()
+            loss = loss + torch.masked_select(guess, known).mean()  # likely: PLM028
         # trap: hardly ever are there none
         if known.any():
             loss = loss * 1

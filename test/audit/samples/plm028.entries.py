@@ -18,10 +18,10 @@ class Shades(nn.Module):
         if "second" in made:
             seen = wanted.max(-1)[0] > 0
             total = total + self.distance(made["second"][seen], wanted).mean()  # expect: PLM028
-        # trap: of some names only, and nothing is read of what was asked for
+        # of some names only, and nothing is read of what was asked for
         if "shadow" in names:
             seen = wanted.max(-1)[0] > 0
-            total = total + self.distance(made["first"][seen], wanted).mean()
+            total = total + self.distance(made["first"][seen], wanted).mean()  # likely: PLM028
         return total, kept
 
 
