@@ -444,7 +444,8 @@ export class Facts {
   /** `def closure(): …` in the loop that hands it to its optimizer, or what is called like a step. */
   #likelyHot(fn: FunctionDef | Lambda): string | null {
     // An optimizer's own step records nothing either.
-    if (fn.kind === "FunctionDef" && fn.name !== "step" && decoratedGrad(fn, this.file) === "off") return null;
+    if (fn.kind === "FunctionDef" && fn.name !== "step" && decoratedGrad(fn, this.file) === "off")
+      return null;
     if (this.stepLoop(fn)) return "made in the training loop";
     return likelyStep(fn, this.file) ? "a step, by its name" : null;
   }

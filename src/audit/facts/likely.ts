@@ -2,6 +2,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Expr, FunctionDef, Lambda, Node, Subscript } from "../../python/tree.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
 import { placedBy } from "./inputs.ts";
 import { isLossName } from "./naming.ts";
 import { callTarget } from "./summary.ts";
@@ -24,7 +25,30 @@ const GIVEN =
   /^(?:\w+_)?(?:x|y|inputs?|targets?|labels?|masks?|images?|imgs?|gts?|ground_truth|tokens?|input_ids|attention_mask|hidden|states?|actions?|rewards?|dones?|tgt|boxes|pos|coords)$/;
 
 /** `num_predictions`, `in_features`, `use_attention`: counted or chosen. */
-const COUNT = /^(?:num|n|in|out|len|max|min|dim|d|size|use|is|has|with|add|return|output|do|should|idx|label_idx)_/;
+const COUNT =
+  /^(?:num|n|in|out|len|max|min|dim|d|size|use|is|has|with|add|return|output|do|should|idx|label_idx)_/;
+
+/** `cond_drop_prob`, `expand_ratio`: numbers that a network is built or run with. */
+const RATE = /drop|_ratio$|_coef$/;
+
+/** `self.attention`, which the constructor alone writes, as what it is given. */
+function isOption(expr: Expr, file: PythonFile): boolean {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  return (
+    writes.length > 0 &&
+    writes.every(
+      ({ value }) =>
+        value !== null && /^(?:Name|Num|Str|Const|Compare|Bool|Attribute)$/.test(value.kind) && ofInit(value),
+    )
+  );
+}
+
+function ofInit(node: Node): boolean {
+  const fn = functionOf(node);
+  return fn?.kind === "FunctionDef" && fn.name === "__init__";
+}
 
 /** `x.shape`, `x.size()` */
 const isSize = (value: Expr | null): boolean =>
@@ -58,7 +82,7 @@ export function likelyValue(definition: Definition, file: PythonFile): Value | n
   const { name, how, node } = definition;
   if (how === "function" || how === "class" || how === "import" || how === "delete") return null;
   if (definition.value?.kind === "Call" && isTelling(lastWord(definition.value.func))) return null;
-  if (COUNT.test(name) || isSize(definition.value)) return null;
+  if (COUNT.test(name) || RATE.test(name) || isSize(definition.value)) return null;
   const fn = ofDefinition(definition);
   if (fn?.kind === "FunctionDef" && ON_HOST.test(fn.name)) return null;
   if (
@@ -89,7 +113,7 @@ function isGiven(definition: Definition, file: PythonFile): boolean {
   const { how, name, value } = definition;
   return (
     (how === "param" || (how === "unpack" && value?.kind === "Name")) &&
-    GIVEN.test(name) &&
+    (GIVEN.test(name) || COMPUTED.test(name)) &&
     !(name === "state" && isHook(definition)) &&
     likelyStep(ofDefinition(definition), file)
   );
@@ -133,7 +157,7 @@ export function likelyPart(expr: Expr, file: PythonFile): Value | null {
       !(expr.args.length > 0 && expr.args.every(({ value }) => isSetting(value)))
       ? { what: "tensor", device: "network", graph: "yes" }
       : null;
-  if (COUNT.test(word) || isSetting(expr)) return null;
+  if (COUNT.test(word) || RATE.test(word) || isSetting(expr) || isOption(expr, file)) return null;
   return COMPUTED.test(word)
     ? { what: "tensor", device: "network", graph: isLossName(word) ? "yes" : "unknown" }
     : null;
@@ -146,14 +170,18 @@ function isTold({ value }: Subscript, file: PythonFile): boolean {
     if (made?.kind !== "Call") return false;
     const fn = file.functionNamed(callTarget(made, file));
     const code = fn ? file.codeOf(fn) : "";
-    return isTelling(lastWord(made.func)) || (/backward\(/.test(code) && /\.(?:cpu|item|tolist)\(/.test(code));
+    return (
+      isTelling(lastWord(made.func)) || (/backward\(/.test(code) && /\.(?:cpu|item|tolist)\(/.test(code))
+    );
   });
 }
 
 /** `options.seed`, `0.1`, "mean" */
 function isSetting(expr: Expr): boolean {
   if (expr.kind === "Attribute")
-    return /^(?:args?|opts?|options|cfg|config|hparams|hps?)$/.test(lastWord(expr.value)) || isSetting(expr.value);
+    return (
+      /^(?:args?|opts?|options|cfg|config|hparams|hps?)$/.test(lastWord(expr.value)) || isSetting(expr.value)
+    );
   return expr.kind === "Num" || expr.kind === "Str" || expr.kind === "Const";
 }
 
@@ -161,7 +189,12 @@ function isSetting(expr: Expr): boolean {
 export function likelyStep(fn: FunctionDef | Lambda | null, file: PythonFile): boolean {
   if (fn?.kind !== "FunctionDef" || JUDGES.test(fn.name) || ON_HOST.test(fn.name)) return false;
   const cls = classOf(fn);
-  if (cls && /Dataset|Sampler|Transform|Collat|Scheduler|Processor|Tokenizer|Config|Eval|Env|Metric|Accuracy|Score|F1/.test(cls.name))
+  if (
+    cls &&
+    /Dataset|Sampler|Transform|Collat|Scheduler|Processor|Tokenizer|Config|Eval|Env|Metric|Accuracy|Score|F1/.test(
+      cls.name,
+    )
+  )
     return false;
   return STEPS.test(fn.name) && file.says(TRAINS);
 }
@@ -210,7 +243,5 @@ function holdsSeldom(test: Expr, file: PythonFile): boolean {
           (value !== null && file.textOf(value).includes("%")),
       );
   // `self.should_log = step % self.every == 0` above.
-  return (
-    test.kind === "Attribute" && new RegExp(`\\b${test.attr} *= *[^=\\n]*%`).test(file.text)
-  );
+  return test.kind === "Attribute" && new RegExp(`\\b${test.attr} *= *[^=\\n]*%`).test(file.text);
 }

@@ -141,7 +141,9 @@ function innerLoop(call: Call, facts: Facts): Node | null {
     if (at.kind === "FunctionDef" || at.kind === "Lambda") return null;
     if (at.kind === "Comp" && at.clauses.every(({ iter }) => iter !== child)) return at;
     if ((at.kind === "For" && child !== at.iter && !facts.stepLoops.has(at)) || at.kind === "While")
-      return facts.frequency(call, at) === "every" && !/load|batch|epoch/i.test(loopText(at, facts)) ? at : null;
+      return facts.frequency(call, at) === "every" && !/load|batch|epoch/i.test(loopText(at, facts))
+        ? at
+        : null;
   }
   return null;
 }

@@ -215,7 +215,8 @@ function isLikelyOne(expr: Expr, name: string, facts: Facts): boolean {
 
 /** What goes through nothing. */
 const TAKES_ONE = /^math\.(?!prod|fsum|dist|sumprod)|^builtins\.round$/;
-const ONE_TENSOR = /(?:^|_)(?:labels?|target|masks?|lengths?|lens|scores|ids|tokens|valid|dones?|rewards?|counts?)$/;
+const ONE_TENSOR =
+  /(?:^|_)(?:labels?|target|masks?|lengths?|lens|scores|ids|tokens|valid|dones?|rewards?|counts?)$/;
 
 /** `list(x.chunk(4))` goes through a tuple of tensors, not through a tensor. */
 function isTensor(expr: Expr, facts: Facts): boolean {

@@ -102,7 +102,9 @@ function isScalar(expr: Expr): boolean {
   if (expr.kind === "Attribute" && /^(?:data|detach|clone)$/.test(expr.attr)) return isScalar(expr.value);
   const word =
     expr.kind === "Subscript" && expr.index.kind === "Str" ? (expr.index.value ?? "") : lastWord(expr);
-  return /loss|(?:^|_)(?:acc\w*|kl|nll|mse|ce|psnr|ssim|iou|norm|entropy|perplexity|ppl)\d?(?:_\w+)?$/i.test(word);
+  return /loss|(?:^|_)(?:acc\w*|kl|nll|mse|ce|psnr|ssim|iou|norm|entropy|perplexity|ppl)\d?(?:_\w+)?$/i.test(
+    word,
+  );
 }
 
 /** `write_losses(writer, losses, step)` of this file, which logs each of `losses.items()`. */

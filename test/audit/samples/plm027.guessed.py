@@ -1,0 +1,34 @@
+import torch
+import torch.nn as nn
+
+
+class Head(nn.Module):
+    def __init__(self, attention):
+        super().__init__()
+        self.attention = attention
+        self.proj = nn.Linear(8, 8).cuda()
+
+    def forward(self, x, labels):
+        # trap: a switch
+        if self.attention:
+            x = x * 2
+        # trap: a count
+        num_features = x.shape[1]
+        if num_features > 4:
+            x = x[:, :4]
+        if (labels == 1).any():  # likely: PLM027
+            x = x + 1
+        return self.proj(x)
+
+
+def train(net, criterion, loader, optimizer, debug):
+    net.cuda()
+    for step, (x, y) in enumerate(loader):
+        loss = criterion(net(x.cuda()), y.cuda())
+        if step > 0 and torch.isnan(loss):  # likely: PLM027
+            continue
+        # trap: now and then
+        if step % 100 == 0 and torch.isnan(loss):
+            continue
+        loss.backward()
+        optimizer.step()
