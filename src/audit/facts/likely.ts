@@ -115,7 +115,19 @@ function isGiven(definition: Definition, file: PythonFile): boolean {
     (how === "param" || (how === "unpack" && value?.kind === "Name")) &&
     (GIVEN.test(name) || COMPUTED.test(name)) &&
     !(name === "state" && isHook(definition)) &&
-    likelyStep(ofDefinition(definition), file)
+    likelyStep(ofDefinition(definition), file) &&
+    !isPlainForward(definition)
+  );
+}
+
+/** The forward of a class without a base, which is no module. */
+function isPlainForward(definition: Definition): boolean {
+  const fn = ofDefinition(definition);
+  return (
+    fn?.kind === "FunctionDef" &&
+    fn.name === "forward" &&
+    fn.parent?.kind === "ClassDef" &&
+    fn.parent.args.length === 0
   );
 }
 
