@@ -48,6 +48,8 @@ export function likelyWide(expr: Expr, facts: Facts, named = true, depth = 0): b
     if (keyword(expr, "dtype"))
       return /float64|double|float\b/.test(file.textOf(keyword(expr, "dtype")!.value));
     if (OF_ONE.test(name) && !named) return expr.args[0] !== undefined && again(expr.args[0].value);
+    // One number leaves the type of an array as it is.
+    if (name.startsWith("numpy.random.") && expr.args.length === 0) return false;
     if (WIDE.test(name)) return name !== "numpy.full" || hasPoint(positional(expr, 1) ?? expr);
     if (GATHERS.test(name))
       return expr.args

@@ -105,6 +105,8 @@ function callBrings(call: Call, facts: Facts, depth: number): boolean {
     );
   if (name !== null && /^(?:numpy|math|random|time|os|json|copy)\./.test(name))
     return name.startsWith("copy.") && given();
+  // `log(loss)` of another file that reads what it is given.
+  if (facts.callee(call)?.reads === true) return false;
   if (facts.callee(call)?.reachesBackward === true) return facts.value(call).graph === "yes";
   if (facts.value(call).graph === "yes") return true;
   if (isTelling(word)) return false;
