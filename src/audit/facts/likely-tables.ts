@@ -97,7 +97,7 @@ function countsUp(expr: Expr, facts: Facts): boolean {
 }
 
 /** A number, a setting, or a size of the input, as far as the name says; a batch is another one each time. */
-export function isLikelyCount(expr: Expr, facts: Facts, depth = 0): boolean {
+function isLikelyCount(expr: Expr, facts: Facts, depth = 0): boolean {
   const { file } = facts;
   const again = (one: Expr): boolean => depth < 6 && isLikelyCount(one, facts, depth + 1);
   switch (expr.kind) {
