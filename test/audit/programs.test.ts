@@ -447,3 +447,50 @@ test("what is handed to a loader of another file stays on the host where its hel
   expect(audit("row.cuda()", "collate")).toBe(0);
   expect(audit("row - row.mean()", "centred_in_collate")).toBe(0);
 });
+
+test("a call that tells its function not to train makes no training of the loop around it", () => {
+  const audit = (signature: string, given: string): number =>
+    auditTexts(
+      [
+        {
+          path: "agent.py",
+          text: [
+            "import torch",
+            "class Agent:",
+            `    def update(self, x, ${signature}):`,
+            "        loss = self.net(x.cuda()).mean()",
+            "        if training and loss is not None:",
+            "            self.opt.zero_grad()",
+            "            loss.backward()",
+            "            self.opt.step()",
+            "        return loss",
+            "",
+          ].join("\n"),
+        },
+        {
+          path: "train.py",
+          text: [
+            "import torch",
+            "from agent import Agent",
+            "def train(loader):",
+            "    agent = Agent()",
+            "    for x in loader:",
+            "        agent.update(x, True)",
+            "def look(loader):",
+            "    agent = Agent()",
+            "    for x in loader:",
+            `        loss = agent.update(x${given})`,
+            "        print(loss.item())",
+            "",
+          ].join("\n"),
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM025"] },
+    ).findings.length;
+  expect(audit("training=True", "")).toBe(1);
+  expect(audit("training=False", ", training=True")).toBe(1);
+  expect(audit("training=True", ", training=is_last")).toBe(1);
+  expect(audit("training=True", ", **options")).toBe(1);
+  for (const given of [", training=False", ", False"]) expect(audit("training=True", given), given).toBe(0);
+  expect(audit("training=False", "")).toBe(0);
+});

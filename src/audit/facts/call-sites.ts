@@ -68,6 +68,7 @@ export function isSame(a: CallSite, b: CallSite): boolean {
     a.draws === b.draws &&
     a.beside === b.beside &&
     a.lent === b.lent &&
+    a.gives === b.gives &&
     a.loops?.length === b.loops?.length &&
     (a.loops?.every((loop, at) => loop === b.loops![at]) ?? true) &&
     (a.passed === b.passed || JSON.stringify(a.passed) === JSON.stringify(b.passed))

@@ -9,7 +9,7 @@ const QUIET =
 
 /** What is done in a moment, of what is there: `mask.float().mean()`, `torch.max(scores, 1)`. */
 const SHORT =
-  /^(?:detach|clone|float|double|long|int|half|bool|type|type_as|mean|sum|std|var|abs|max|min|amax|amin|argmax|argmin|norm|sqrt|exp|log|pow|sigmoid|softmax|any|all|eq|ne|gt|lt|ge|le|equal|squeeze|unsqueeze|view|view_as|reshape|expand_as|flatten|t|clamp|stack|topk)$/;
+  /^(?:detach|clone|float|double|long|int|half|bool|type|type_as|mean|sum|std|var|abs|max|min|amax|amin|argmax|argmin|norm|sqrt|exp|log|pow|sigmoid|softmax|any|all|eq|ne|gt|lt|ge|le|equal|squeeze|unsqueeze|view|view_as|reshape|expand_as|flatten|t|permute|transpose|swapaxes|movedim|contiguous|clamp|stack|topk)$/;
 
 /**
  * Whether another tensor was read just before, so that nothing is queued any more: not a wait for the device, but one

@@ -34,6 +34,7 @@ import { EACH, SHAPED } from "./returns.ts";
 import { skips, skipsAbove } from "./turns.ts";
 import { isSeldom, likelyStep, likelyTraining } from "./likely.ts";
 import { lossesStepped } from "./stepped-losses.ts";
+import { isTurnedOff, switchesGiven } from "./training-switch.ts";
 import { Values } from "./values.ts";
 import type { HandedBack } from "./values.ts";
 import type { Value } from "./value.ts";
@@ -49,6 +50,7 @@ const COLD: FunctionFacts = {
   hot: null,
   callersGradOff: "unknown",
   loose: false,
+  switch: null,
   reachesBackward: false,
   parameters: {},
   params: [],
@@ -319,9 +321,16 @@ export class Facts {
       calls = words.has("forward")
         ? this.file.all("Call")
         : this.file.callsNamed(...words, ...this.file.once(madeFunctions));
+      if (fact === "loose") calls = calls.filter((call) => !this.#isIdle(call));
       this.#callsTo.set(fact, calls);
     }
     return calls;
+  }
+
+  /** A call that tells its function not to train. */
+  #isIdle(call: Call): boolean {
+    const callee = this.callee(call);
+    return callee !== null && isTurnedOff(callee.switch, callee.params, switchesGiven(call));
   }
 
   /** Whether a function of this file may be one that a loader of another one collates with. */

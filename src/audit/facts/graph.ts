@@ -92,6 +92,8 @@ export interface Edge {
   readonly from: Fn;
   readonly to: Fn;
   readonly site: Omit<CallSite, "target">;
+  /** The call tells the function not to train. */
+  readonly idle: boolean;
 }
 
 /** Functions `among` some, those that train or all, for which `own` holds, and those that call them through a site that `carries`. */
@@ -104,6 +106,7 @@ export function closure(
   const found = new Some(all.length);
   const queue = among.filter(own);
   for (let fn = queue.pop(); fn !== undefined; fn = queue.pop())
-    if (found.add(fn)) for (const { from, site } of fn.callers) if (carries(site)) queue.push(from);
+    if (found.add(fn))
+      for (const { from, site, idle } of fn.callers) if (!idle && carries(site)) queue.push(from);
   return found;
 }

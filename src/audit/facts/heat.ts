@@ -170,8 +170,8 @@ export function spreadHeat(
   for (const fn of all) {
     let steps: Set<number> | null = fn.summary.stepLoops ? new Set(fn.summary.stepLoops) : null;
     // A call to a function that takes a step makes the loop around the call the step's loop.
-    for (const { to, site } of fn.calls)
-      if (site.loops && loose.has(to)) (steps ??= new Set()).add(site.loops[0]!);
+    for (const { to, site, idle } of fn.calls)
+      if (site.loops && !idle && loose.has(to)) (steps ??= new Set()).add(site.loops[0]!);
     if (steps) trainings.push({ fn, steps });
   }
   // What a validation calls too is named after the training.

@@ -35,6 +35,7 @@ import type { Table } from "./tables.ts";
 import { teachersHanded } from "./teachers.ts";
 import { trainedElsewhere } from "./trained-elsewhere.ts";
 import type { TrainedElsewhere } from "./trained-elsewhere.ts";
+import { isTurnedOff } from "./training-switch.ts";
 import type { Value } from "./value.ts";
 
 /** What the whole audited tree says about one function. */
@@ -47,6 +48,8 @@ export interface FunctionFacts {
   readonly loose: boolean;
   /** A backward happens somewhere in here or below. */
   readonly reachesBackward: boolean;
+  /** The parameter that has it train, and without which it only looks. */
+  readonly switch: string | null;
   /** Parameters for which every caller in the tree passes a tensor on the device. */
   readonly parameters: Readonly<Record<string, Value>>;
   /** Of a function that keeps or sends some of them. */
@@ -275,6 +278,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       hot[fn.at] === undefined &&
       !loose.has(fn) &&
       !reaches.has(fn) &&
+      !summary.switch &&
       parameters === NONE &&
       !repeated &&
       !summary.keeps &&
@@ -309,6 +313,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         callersGradOff,
         loose: loose.has(fn),
         reachesBackward: reaches.has(fn),
+        switch: summary.switch ?? null,
         parameters,
         params:
           summary.keeps ||
@@ -318,6 +323,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
           summary.usesUp ||
           summary.syncs ||
           summary.runs ||
+          summary.switch ||
           summary.holds
             ? summary.params.split(",")
             : NO_PARAMS,
@@ -480,7 +486,10 @@ function callGraph(
   const steppers = stepMethods(byName);
   const connect = (from: Fn, to: Fn | undefined, site: Edge["site"]): void => {
     if (!to) return;
-    const edge = { from, to, site };
+    const { summary } = to;
+    const idle =
+      summary.switch !== undefined && isTurnedOff(summary.switch, summary.params.split(","), site.gives);
+    const edge: Edge = { from, to, site, idle };
     from.calls.push(edge);
     to.callers.push(edge);
   };

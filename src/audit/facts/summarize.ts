@@ -60,6 +60,7 @@ import type { LoaderMaker } from "./loader-makers.ts";
 import { stepHooks } from "./engine-hooks.ts";
 import { evaluators, leavesRecording, looksThrough } from "./evaluation-calls.ts";
 import { handedTeachers } from "./teachers.ts";
+import { switchesGiven, trainingSwitch } from "./training-switch.ts";
 import { sharedTimers } from "./timers.ts";
 import type { CallSite, ClassSummary, FileSummary, FunctionSummary, Target } from "./summary.ts";
 import {
@@ -102,6 +103,8 @@ class FunctionNotes {
   loose = false;
   steps: FunctionSummary["steps"];
   backward = false;
+  /** The backwards and optimizer steps. */
+  readonly taken: Call[] = [];
 
   constructor(at: number) {
     this.at = at;
@@ -449,6 +452,7 @@ class Summarizer {
       throttled,
       branch: throttled && branchAround(call, stop, this.#file),
       passed: passed ?? undefined,
+      gives: this.#trains && loops.length > 0 && call.kind === "Call" ? switchesGiven(call) : undefined,
       read: isReadAtOnce(call) || undefined,
     };
   }
@@ -468,6 +472,7 @@ class Summarizer {
 
   #step(call: Call, backward: boolean, makers: ReadonlySet<string>): void {
     const notes = this.#around(call);
+    notes.taken.push(call);
     const inner = loopOfSteps(call);
     if (!inner && isTriedOnce(call)) return;
     // What makes its own optimizer is a training of its own, however often it is called.
@@ -531,6 +536,7 @@ class Summarizer {
     if (notes.stepLoops.size > 0) found.stepLoops = [...notes.stepLoops];
     if (notes.backward) found.backward = true;
     if (notes.steps) found.steps = notes.steps;
+    if (fn && notes.taken.length > 0) found.switch = trainingSwitch(fn, notes.taken, this.#file);
     if (fn) this.#definition(fn, found);
     return found;
   }

@@ -116,6 +116,8 @@ export interface FunctionSummary {
   /** Loops, by number, that are the innermost ones around a backward or an optimizer step. */
   readonly stepLoops?: readonly number[] | undefined;
   readonly backward?: true | undefined;
+  /** The parameter that has it train, and without which it only looks. */
+  readonly switch?: string | undefined;
   /** An optimizer steps here: once, or in a loop of its own, which then goes through many steps and is none. */
   readonly steps?: "once" | "many" | undefined;
   /** With a comma between them, `**rest` as it is written: most are never asked for. */
@@ -193,6 +195,8 @@ export interface CallSite {
   readonly draws?: true | undefined;
   /** A method that networks are often run by alone, called here beside a backward. */
   readonly beside?: true | undefined;
+  /** In a loop of a file that trains: what it gives, as far as a switch may be among it. */
+  readonly gives?: string | undefined;
   /** Classes of the instances that it hands to a function of another file, with a comma between them. */
   readonly lent?: string | undefined;
 }
