@@ -89,7 +89,8 @@ export function lentBy({ args }: Call, file: PythonFile): string {
   return [...classes].join();
 }
 
-const runsUnrecorded = (file: PythonFile): boolean => file.says(/no_grad|inference_mode|set_grad_enabled/);
+const runsUnrecorded = (file: PythonFile): boolean =>
+  file.mentions("no_grad") || file.mentions("inference_mode") || file.mentions("set_grad_enabled");
 
 /** The function that `checkpoint(self._forward, x)` runs, of torch's or of a project's own. */
 export function checkpointed(call: Call, file: PythonFile): string | null {

@@ -27,7 +27,8 @@ export function isCutOff(name: string, within: Node, file: PythonFile): boolean 
 }
 
 /** Whether one of its words is anywhere in the file: in most it is not. */
-const mayCutOff = ({ text }: PythonFile): boolean => /detach|\.data\b|repackage|Variable/.test(text);
+const mayCutOff = (file: PythonFile): boolean =>
+  ["detach", ".data", "repackage", "Variable"].some((word) => file.mentions(word));
 
 /** `def forward(self, x, hidden)` that begins with `hidden = hidden.detach()`: who hands it on need not cut it off. */
 export function cutsOffState(fn: FunctionDef, file: PythonFile): boolean {

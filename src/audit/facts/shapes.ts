@@ -68,42 +68,49 @@ export function shapesVary(file: PythonFile, isOff: (node: Node) => boolean = ()
   );
 }
 
-/** What pads, groups by length, cuts at random lengths or resizes at random, by its words. */
-const MAY_VARY =
-  /pad_packed|pack_padded|pad_sequence|pad_to_(?:max|longest)|(?:max|longest)_?\w*\s*=\s*max\((?:\[|len\(|map\(len|x\.s|\w+\.s(?:hape|ize)[^\n]* for )|BucketIterator|[Bb]ucket\w*(?:Sampler|Batch)|batch_by_(?:size|length)|nested_tensor|[Mm]ulti_?[Ss]cale_?(?:[Tt]rain|[Rr]esize|[Aa]ug|[Cc]rop)|RandomResize\(|ResizeShortestEdge|random_?(?:resize|rescale|size|length)\w*\(|(?:size|len|length|frames)s?\s*=\s*(?:int\()?(?:\w+\.)*(?:randint|choice|randrange|uniform)\(/;
-
 /** Recordings are as long as they are, in an evaluation if not before; pictures one at a time, of which nothing is cut. */
 const OPENS_SOUND =
   /\b(?:soundfile|sf)\.read\(|librosa\.(?:core\.)?load\(|torchaudio\.load\(|wavfile\.read\(/;
 const TAKES_ONE = /\bbatch_size\s*=\s*1\b/;
 const CUTS_ALIKE = /Resize|Crop|interpolate\(/;
 
-/** One of them is in whatever those patterns find: most files have none, and to look for words takes a tenth of the time. */
-const OF_VARYING = [
-  "pad_pack",
-  "pack_pad",
-  "pad_seq",
-  "pad_to_",
-  "= max(",
-  "=max(",
-  "rand",
-  "RandomResize(",
-  "ucket",
-  "batch_by_",
+/** What pads, groups by length or resizes at random, by its name. */
+const VARIES = [
+  "pad_packed",
+  "pack_padded",
+  "pad_sequence",
+  "pad_to_max",
+  "pad_to_longest",
+  "BucketIterator",
+  "batch_by_size",
+  "batch_by_length",
   "nested_tensor",
-  "ultis",
-  "ultiS",
-  "ulti_",
+  "RandomResize(",
+  "ResizeShortestEdge",
 ];
-const OF_SOUND = ["sf.read", "soundfile", "librosa", "torchaudio", "wavfile"];
+
+/** The same by more than a name, each looked for only where one of its words is: to look for a word takes a tenth of the time. */
+const MAY_VARY: readonly (readonly [words: readonly string[], pattern: RegExp])[] = [
+  [
+    ["= max(", "=max("],
+    /(?:max|longest)_?\w*\s*=\s*max\((?:\[|len\(|map\(len|x\.s|\w+\.s(?:hape|ize)[^\n]* for )/,
+  ],
+  [["ucket"], /[Bb]ucket\w*(?:Sampler|Batch)/],
+  [["ulti"], /[Mm]ulti_?[Ss]cale_?(?:[Tt]rain|[Rr]esize|[Aa]ug|[Cc]rop)/],
+  [["random"], /random_?(?:resize|rescale|size|length)\w*\(/],
+  [
+    ["randint(", "choice(", "randrange(", "uniform("],
+    /(?:size|len|length|frames)s?\s*=\s*(?:int\()?(?:\w+\.)*(?:randint|choice|randrange|uniform)\(/,
+  ],
+  [["sf.read(", "soundfile.read(", "librosa", "torchaudio.load(", "wavfile.read("], OPENS_SOUND],
+];
 
 /** What may well bring batches of varying shapes. */
 export function shapesMayVary(file: PythonFile): boolean {
   const mentions = (word: string): boolean => file.mentions(word);
   return (
-    file.mentions("ResizeShortestEdge") ||
-    (OF_VARYING.some(mentions) && file.says(MAY_VARY)) ||
-    (OF_SOUND.some(mentions) && file.says(OPENS_SOUND)) ||
+    VARIES.some(mentions) ||
+    MAY_VARY.some(([words, pattern]) => words.some(mentions) && file.says(pattern)) ||
     (file.mentions("Compose(") && file.says(TAKES_ONE) && !file.says(CUTS_ALIKE))
   );
 }

@@ -235,7 +235,7 @@ class Summarizer {
       varies: shapesVary(file, (node) => isBehindOwnOption(node, file)) || undefined,
       mayVary: shapesMayVary(file) || undefined,
       blocks: (file.mentions("CUDA_LAUNCH_BLOCKING") && file.says(BLOCKS)) || undefined,
-      states: file.says(READS_STATES) || undefined,
+      states: (STATES.some((word) => file.mentions(word)) && file.says(READS_STATES)) || undefined,
       ranks: setsUpRanks(file) || undefined,
       places: choosesDevice(file) || undefined,
       early: calledBeforeChoice(file),
@@ -634,6 +634,8 @@ function trains(file: PythonFile): boolean {
     file.all("FunctionDef").some(({ name }) => name === "training_step" || name === "compute_loss")
   );
 }
+
+const STATES = ["hidden_states", "attentions", "output[", "outputs["];
 
 /** `outputs.hidden_states[-2]`, `outputs["attentions"]`, `outputs[2]` */
 const READS_STATES =
