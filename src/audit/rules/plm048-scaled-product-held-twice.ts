@@ -1,14 +1,13 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import { contains, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition, Scopes } from "../../python/scopes.ts";
 import type { Binary, Call, Expr, Name, NodeOf } from "../../python/tree.ts";
-import { isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
+import { isOnlyMadeBy } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
 import { PICTURE, isOfPixels, isOfSounds } from "../facts/large-outputs.ts";
-import { isLossName } from "../facts/naming.ts";
-import { isNetwork, networkCall } from "../facts/networks.ts";
+import { networkCall } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { isOfKind, isScalar } from "../facts/products.ts";
@@ -78,8 +77,8 @@ export const rule: Rule = {
 };
 
 /**
- * `scaled = computed * factor`, `torch.exp(torch.div(computed, temperature))`, of what has a name that nothing reads again, and
- * `self.pictures = (self.pictures - self.mean) / self.std`: nobody knows how large it is, but each of its places is there twice.
+ * `scaled = product * factor`, `torch.exp(torch.div(product, temperature))`, of a matrix product that has a name and that nothing
+ * reads again: nobody knows how large it is, but each of its places is there twice.
  */
 function* likelyTwice(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -87,10 +86,8 @@ function* likelyTwice(facts: Facts): Generator<Finding> {
     const { op, left, right } = binary;
     if (op !== "*" && op !== "/") continue;
     const isTwice =
-      (isNormalised(binary, file) && isBatchwise(binary, facts)) ||
-      (isScaledLast(left, right, binary, facts) && facts.everyStep(binary) !== null) ||
-      (op === "*" && isScaledLast(right, left, binary, facts) && facts.everyStep(binary) !== null);
-    if (isTwice) yield { at: binary, message: MESSAGE };
+      isScaledLast(left, right, binary, facts) || (op === "*" && isScaledLast(right, left, binary, facts));
+    if (isTwice && facts.everyStep(binary) !== null) yield { at: binary, message: MESSAGE };
   }
   for (const call of file.callsNamed("mul", "div", "multiply", "divide", "true_divide")) {
     const { func } = call;
@@ -103,13 +100,13 @@ function* likelyTwice(facts: Facts): Generator<Finding> {
   }
 }
 
-/** `computed * factor`, of what a layer or a product gave under another name than the result has, where nothing else reads it. */
+/** `product * factor`, of what a matrix product gave under another name than the result has, where nothing else reads it. */
 function isScaledLast(side: Expr, factor: Expr, at: Binary | Call, facts: Facts): boolean {
   const large = unsigned(side);
   if (large.kind !== "Name" || !isLikelyFactor(factor, facts)) return false;
   const { scopes } = facts.file;
   const [made, ...more] = scopes.reaching(large);
-  if (made?.how !== "assign" || !made.value || more.length > 0 || !isComputedWhole(made.value, facts))
+  if (made?.how !== "assign" || !made.value || more.length > 0 || !isMatrixProduct(made.value, facts))
     return false;
   // Scaling what goes into a product is what to do about it; class scores are a row for each example.
   const isOperand =
@@ -137,87 +134,29 @@ function isLikelyFactor(factor: Expr, facts: Facts): boolean {
   return made?.kind === "Call" && lastWord(made.func) === "item";
 }
 
-/** What a layer, a product or a gather of many rows gives, and no sum or mean of it. */
-function isComputedWhole(value: Expr, facts: Facts): boolean {
+/** `queries @ keys`, `torch.bmm(a, b)`, also under another name: what only weighs or normalises what is there is no product. */
+function isMatrixProduct(value: Expr, facts: Facts): boolean {
   if (value.kind === "Name") {
     // `rows = rows.view(n, k, -1)`
     const [made, ...more] = facts.file.scopes.reaching(value);
     const isOwn = made?.value?.kind === "Name" || (made ? contains(made.value ?? made.node, value) : true);
-    return !isOwn && more.length === 0 && made!.how === "assign" && isComputedWhole(made!.value!, facts);
+    return !isOwn && more.length === 0 && made!.how === "assign" && isMatrixProduct(made!.value!, facts);
   }
-  if (value.kind === "Binary")
-    return (
-      value.op === "@" ||
-      (value.op === "*" &&
-        ![value.left, value.right].some((one) => isScalar(one, facts) || one.kind === "Num") &&
-        [value.left, value.right].some((one) => isComputed(one, facts)))
-    );
+  if (value.kind === "Binary") return value.op === "@";
   if (value.kind !== "Call") return false;
   const word = lastWord(value.func);
   if (RESHAPES.test(word) && value.func.kind === "Attribute" && facts.file.dotted(value.func) === null)
-    return isComputedWhole(value.func.value, facts);
-  if (isLossName(word) || SMALL.test(word)) return false;
-  return PRODUCTS.test(word) || WHOLE.test(word) || isLayerCall(value, facts);
+    return isMatrixProduct(value.func.value, facts);
+  return word !== "mul" && PRODUCTS.test(word);
 }
 
 const RESHAPES =
   /^(?:contiguous|view|reshape|transpose|permute|squeeze|unsqueeze|flatten|detach|float|type_as)$/;
 
-/** What gives a value for each row or place of what it is given. */
-const WHOLE =
-  /^(?:index_select|gather|embedding|cdist|outer|conv\d?d?|conv_transpose\dd|interpolate|zero_pad|pad|cosine_similarity|relu|gelu|silu|softmax|exp)$/;
-
-/** What gives a number, or one for each example. */
-const SMALL =
-  /mean|sum|norm|loss|criterion|metric|score|reward|value|critic|entropy|log_?prob|item|len|size|std|var|max|min|prod|time|lr|noise|randn?$|sample|sqrt|embed_t|pos/i;
-
-/** `self.proj(x)`, `layer(x)` in a network. */
-function isLayerCall(call: Call, facts: Facts): boolean {
-  return (
-    isNetwork(call.func, facts) ||
-    (selfAttribute(call.func) !== null && facts.role(classOf(call)!) === "module")
-  );
-}
-
-/** A product, a layer's output, or a name for one of them. */
-function isComputed(expr: Expr, facts: Facts): boolean {
-  const made = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : expr;
-  return made?.kind === "Call" && (WHOLE.test(lastWord(made.func)) || isLayerCall(made, facts));
-}
-
 /** `(scaled).sum()`, `torch.sum(scaled)`: gone with the expression. */
 function isReducedLater(at: Binary | Call): boolean {
   const call = methodOf(at);
   return call !== null && /^(?:sum|mean|backward|item)$/.test(lastWord(call.func));
-}
-
-/** `(pictures - mean) / std`: the difference and the quotient, beside what they are of. */
-function isNormalised({ op, left, right }: Binary, file: PythonFile): boolean {
-  return (
-    op === "/" &&
-    left.kind === "Binary" &&
-    left.op === "-" &&
-    /(?:^|_)(?:mean|mu)(?:_|$)/.test(lastWord(left.right)) &&
-    /(?:^|_)(?:std|sigma|var)(?:_|$)/.test(lastWord(right)) &&
-    OF_BATCH.test(lastWord(left.left)) &&
-    !/latent/.test(lastWord(right)) &&
-    file.dotted(left.left) === null
-  );
-}
-
-/** What pictures and other inputs of networks are called. */
-const OF_BATCH =
-  /(?:^|_)(?:im(?:g|age)s?|inputs?|x|pixels?|pixel_values|frames?|videos?|pictures?|batch|data|clips?|waveforms?|mels?|specs?)(?:_\w|_tensor)?$/;
-
-/** Every step, on the device: in a step or a forward, or where a prefetcher readies the next batch. */
-function isBatchwise(at: Binary, facts: Facts): boolean {
-  const fn = functionOf(at);
-  return (
-    facts.everyStep(at) !== null ||
-    (fn?.kind === "FunctionDef" &&
-      /^(?:_?preload|__next__|next|__iter__)$/.test(fn.name) &&
-      /stream/.test(facts.file.textOf(fn)))
-  );
 }
 
 /** Asked in the order of what most are not: something with a name or a call, and a scale beside it. */
