@@ -7,6 +7,8 @@ import { isEvaluating } from "./likely-puts.ts";
 import { isNetwork, networkCall } from "./networks.ts";
 import { isAskedForSize, isThrowaway } from "./output-uses.ts";
 import type { ProjectFacts } from "./project.ts";
+import { returnsByName } from "./returns.ts";
+import { callTarget } from "./summary.ts";
 import { loopsAround } from "./training.ts";
 import type { Loop } from "./training.ts";
 
@@ -26,9 +28,18 @@ export function* likelyHeld(facts: Facts): Generator<{ readonly name: Name; read
       !isOfForwards(loop, statement, facts)
     )
       continue;
+    if (!facts.stepLoops.has(loop) && !isOfVocabulary(found, facts)) continue;
     if (isBoundOnce(found, loop, facts)) yield { name: found, loop };
   }
 }
+
+/** What is judged keeps no activations: of what comes out only a row of the vocabulary for each token is large beside its forward. */
+const isOfVocabulary = (name: Name, facts: Facts): boolean =>
+  isLanguageModel(facts) &&
+  (/logits|log_?probs/.test(name.id) ||
+    new RegExp(`\\b${name.id}\\.logits\\b`).test(
+      facts.file.codeOf(functionOf(name) ?? facts.file.tree.module),
+    ));
 
 /** Of what is bound together, what is large by its name and by what makes it. */
 function largeOne(names: readonly Name[], { value }: Assign, facts: Facts): Name | null {
@@ -37,13 +48,17 @@ function largeOne(names: readonly Name[], { value }: Assign, facts: Facts): Name
   const last = lastWord(call.func);
   if (NORMALISES.test(last)) {
     const [name] = names;
+    // Of one token the row is small beside the logits of all.
+    if (isOfOneToken(call)) return null;
     return names.length === 1 && !/loss/.test(name!.id) && isWide(name!, facts) && isOfRun(call, facts)
       ? name!
       : null;
   }
   const several = names.length > 1;
   if (STEP.test(last) || facts.callee(call)?.reachesBackward === true)
-    return names.find(({ id }) => HANDED_OUT.test(id) || (!several && id === "context")) ?? null;
+    return isHandedDetached(call, facts)
+      ? null
+      : (names.find(({ id }) => HANDED_OUT.test(id) || (!several && id === "context")) ?? null);
   if (!isNetwork(call.func, facts) && !networkCall(call, facts)) return null;
   if (several && facts.networks.isLoss(call.func)) return null;
   return (
@@ -52,6 +67,25 @@ function largeOne(names: readonly Name[], { value }: Assign, facts: Facts): Name
       (name) => (OUTPUTS.test(name.id) || (several && ASKED.test(name.id))) && isWide(name, facts),
     ) ??
     null
+  );
+}
+
+/** `log_softmax(logits[:, at, :].float(), -1)` */
+function isOfOneToken({ args }: Call): boolean {
+  let from: Expr | undefined = args[0]?.value;
+  while (from?.kind === "Call" && from.func.kind === "Attribute") from = from.func.value;
+  const items = from?.kind === "Subscript" && from.index.kind === "Tuple" ? from.index.items : [];
+  return items.length > 1 && items.slice(1).some((item) => item.kind !== "Slice" && item.kind !== "Const");
+}
+
+/** `return losses, fake.detach()` of a step in this file: a picture or two, of which no activations are left. */
+function isHandedDetached(call: Call, { file }: Facts): boolean {
+  const returned = file.once(returnsByName).get(callTarget(call, file) ?? "") ?? [];
+  return (
+    returned.length > 0 &&
+    returned.every(
+      (one) => one.kind === "Tuple" && one.items.some((item) => file.textOf(item).endsWith(".detach()")),
+    )
   );
 }
 
@@ -92,7 +126,10 @@ const OUTPUTS =
 
 /** A row for each pixel, moment or token, by what the file or the program speaks of. */
 function isWide(name: Name, facts: Facts): boolean {
-  if (/class_|cls|label|loss|(?:^|_)(?:value|score|reward)/.test(name.id) || isRowEach(name, facts))
+  if (
+    /class_|cls|label|loss|(?:^|_)(?:value|score|reward|policy_out|action)/.test(name.id) ||
+    isRowEach(name, facts)
+  )
     return false;
   return isLanguageModel(facts) || isOfPixels(facts) || isOfSounds(facts) || isForPixels(facts.project);
 }

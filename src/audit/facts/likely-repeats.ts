@@ -75,12 +75,20 @@ function networkOf({ func }: Call, facts: Facts): Expr | null {
     )
   )
     return null;
+  if (isBounding(func)) return null;
   if (func.kind === "Attribute" && RUNS.test(word)) {
     const name = lastWord(func.value);
     return FROZEN.test(name) || isNetwork(func.value, facts) ? func.value : null;
   }
   if (func.kind === "Attribute" && func.value.kind !== "Name" && func.value.kind !== "Attribute") return null;
   return FROZEN.test(word) || isNetwork(func, facts) ? func : null;
+}
+
+/** `balance.clip(min=0.1)` of a tensor, `self.clip_gradients(opt)`: a bound, not the network of that name. */
+function isBounding(func: Expr): boolean {
+  const word = lastWord(func);
+  if (/^clip_(?:grad|norm|val|param|weight|by|and|coef|range|ratio|box|bound)/.test(word)) return true;
+  return word === "clip" && func.kind === "Attribute" && selfAttribute(func) === null;
 }
 
 /** `validate(loader, teacher, criterion)` in every epoch of a training. */

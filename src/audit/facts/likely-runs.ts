@@ -1,5 +1,6 @@
-import { ancestors, functionOf, lastWord } from "../../python/nodes.ts";
-import type { Call, Name } from "../../python/tree.ts";
+import { ancestors, classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
+import type { Call, Expr, Name } from "../../python/tree.ts";
+import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { lexicalGrad } from "./gradmode.ts";
 import { isNetwork } from "./networks.ts";
@@ -15,7 +16,7 @@ const RUNS =
 
 /** `model(x)`, `model.encoder(x)`, `self.vae.decode(z)` */
 function isRun({ args, func }: Call, facts: Facts): boolean {
-  if (args.length === 0) return false;
+  if (args.length === 0 || isPlainMethod(func, facts)) return false;
   if (isNetwork(func, facts)) return !facts.networks.isLoss(func) && !facts.networks.isFrozenByFlags(func);
   return (
     func.kind === "Attribute" &&
@@ -23,6 +24,31 @@ function isRun({ args, func }: Call, facts: Facts): boolean {
     (func.value.kind === "Name" || func.value.kind === "Attribute") &&
     (NETWORK.test(lastWord(func.value)) || isNetwork(func.value, facts)) &&
     !facts.networks.isFrozenByFlags(func.value)
+  );
+}
+
+/** `self.sample_pdf(bins)`, a method of the class around that runs no layer of it, and so records next to nothing. */
+function isPlainMethod(func: Expr, facts: Facts): boolean {
+  const own = selfAttribute(func);
+  const cls = own === null ? null : classOf(func);
+  const method = cls ? methodsOf(cls).find(({ name }) => name === own) : undefined;
+  return (
+    method !== undefined &&
+    !facts.file
+      .all("Call")
+      .some((call) => contains(method, call) && (isLayer(call.func, facts) || isNetwork(call.func, facts)))
+  );
+}
+
+/** `self.conv` of `self.conv(x)`, `self.blocks[0]`: a module, by what it is or by being called. */
+function isLayer(func: Expr, facts: Facts): boolean {
+  const of = func.kind === "Subscript" ? func.value : func;
+  const own = selfAttribute(of);
+  const cls = own === null ? null : classOf(of);
+  return (
+    cls !== null &&
+    !methodsOf(cls).some(({ name }) => name === own) &&
+    attributesOf(cls, facts.file).has(own!)
   );
 }
 

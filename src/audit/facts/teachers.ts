@@ -260,6 +260,25 @@ export function teaches(callee: Expr, facts: Facts): boolean {
   return TEACHER.test(lastWord(callee)) || isFollower(callee, facts);
 }
 
+/** Letters that stand for a teacher, and for time, text and much else. */
+const LETTERED = /^(?:t_?(?:net|network|model)|(?:net|network|model)_?[tT])$/;
+
+/** `self.t_model = TimeEncoding(dim)`, where the class makes nothing else of that kind: a part of it, and nobody's teacher. */
+export function isPartOfItsKind(callee: Expr, { file }: Facts): boolean {
+  const own = selfAttribute(callee);
+  const cls = own === null ? null : classOf(callee);
+  if (!cls || !LETTERED.test(own!)) return false;
+  const kinds = [...attributesOf(cls, file)].flatMap(([name, { writes }]) =>
+    writes.flatMap(({ value }) =>
+      value?.kind === "Call" && /^[A-Z]/.test(lastWord(value.func))
+        ? [{ name, kind: file.textOf(value.func) }]
+        : [],
+    ),
+  );
+  const mine = kinds.find(({ name }) => name === own);
+  return mine !== undefined && kinds.every(({ name, kind }) => name === own || kind !== mine.kind);
+}
+
 export function isTrainedNowhere(callee: Expr, facts: Facts): boolean {
   const name = lastWord(callee);
   if (facts.networks.isFrozenByFlags(callee)) return false;

@@ -75,7 +75,7 @@ function* likelyKept(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const { at, root, added } of puts(facts)) {
     const [loop] = loopsAround(at);
-    if (!loop || isOfOneBatch(loop, facts) || !isEvaluating(at, facts)) continue;
+    if (!loop || isOfOneBatch(loop, facts) || !isEvaluating(at, facts) || isOfPipeline(at)) continue;
     // What a metric or a set is told it need not keep.
     if (at.kind === "Call" && lastWord(at.func) === "add") continue;
     const over = loop.kind === "For" ? iteratedText(loop.iter, file) : file.textOf(loop.test);
@@ -90,6 +90,9 @@ function* likelyKept(facts: Facts): Generator<Finding> {
     yield { at: place, message };
   }
 }
+
+/** `class DreamPipeline:` answers one prompt, and goes through its images. */
+const isOfPipeline = (at: Node): boolean => /Pipeline/.test(classOf(at)?.name ?? "");
 
 /** By its name what an evaluation goes through. */
 const OVER_DATA =

@@ -1,4 +1,5 @@
 import { keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
@@ -109,6 +110,7 @@ function isLastOfTurn(call: Call, loss: Expr | null, facts: Facts): boolean {
   if (loop && names.some((name) => !file.scopes.reaching(name).some(({ node }) => contains(loop, node))))
     return false;
   if (names.some((name) => file.scopes.reaching(name).some(({ how }) => how === "param"))) return false;
+  if (fn && functionOf(fn) !== null && names.some((name) => !isBoundIn(fn, name, file))) return false;
   // One of its terms is handed on with its graph.
   if (names.some((name) => file.scopes.reaching(name).some((one) => isReadAfter(one, call, facts))))
     return false;
@@ -119,6 +121,10 @@ function isLastOfTurn(call: Call, loss: Expr | null, facts: Facts): boolean {
   for (const _ of statesOnNetworks(call, facts)) return false;
   return !readsOwnState(fn, facts);
 }
+
+/** `loss` of `def backward(): loss.backward(retain_graph=True)` is none of that function's: each call goes through the same graph. */
+const isBoundIn = (fn: Node, name: Name, { scopes }: PythonFile): boolean =>
+  scopes.reaching(name).some(({ node }) => contains(fn, node));
 
 /** No other backward, here or in a function called here, can want this graph. */
 function isOnlyOne(call: Call, facts: Facts): boolean {

@@ -194,7 +194,7 @@ function handlesTensors(handler: Handler, facts: Facts): boolean {
 
 /** Reads, writes and looks things up: what fails there has no tensors of a network in its frames. */
 const HARMLESS =
-  /^(?:os|sys|json|yaml|re|time|shutil|pathlib|subprocess|importlib|urllib|requests|logging|builtins|pickle|csv|socket|random|numpy|math|itertools|collections)\.|open|read|write|load|parse|import|download|fetch|get_logger|save|decode|connect/;
+  /^(?:os|sys|json|yaml|re|time|shutil|pathlib|subprocess|importlib|urllib|requests|logging|builtins|pickle|csv|socket|random|numpy|math|itertools|collections)\.|open|read|write|load|from_pretrained|parse|import|download|fetch|get_logger|save|decode|connect|\.(?:info|warn(?:ing)?|debug)$/;
 
 /** `results[size] = e` after `bench(build(), size)`, in a file about torch: whatever it calls may have tensors in its frames. */
 function mayHoldTensors(handler: Handler, { file }: Facts): boolean {
@@ -205,7 +205,7 @@ function mayHoldTensors(handler: Handler, { file }: Facts): boolean {
   )
     return false;
   if (!file.mentions("torch") || !file.says(/\bcuda\b|\bmodel\b|\bnet\b|backward|nn\.Module/)) return false;
-  const called = calls(handler).filter(({ func }) => !HARMLESS.test(file.dotted(func) ?? lastWord(func)));
+  const called = calls(handler).filter(({ func }) => !HARMLESS.test(file.dotted(func) ?? file.textOf(func)));
   return called.some((call) => {
     const fn = file.functionNamed(callTarget(call, file));
     return fn ? /\b(?:torch|model|net|cuda|loss)\b/.test(file.codeOf(fn)) : call.args.length > 0;

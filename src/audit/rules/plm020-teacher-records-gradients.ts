@@ -26,6 +26,7 @@ import {
   isFrozenByCall,
   isFrozenByCaller,
   isNeverTrained,
+  isPartOfItsKind,
   isPartThatTeaches,
   isPretrained,
   isTeacher,
@@ -78,7 +79,7 @@ export const rule: Rule = {
       if (!runs && !loose) continue;
       const certain =
         isNeverTrained(call.func, facts) && !isAlone(call, facts) && hasTrainedPeer(call, facts);
-      const named = !certain && isTeacher(call.func, facts);
+      const named = !certain && isTeacher(call.func, facts) && !isPartOfItsKind(call.func, facts);
       if (!(certain || named)) continue;
       if (facts.guesses && !loose && isHandedTeacherHere(call, facts)) continue;
       const cutOff = isDetached(call, file);

@@ -128,9 +128,18 @@ function isLikelyOften(call: Call, facts: Facts): boolean {
   if ([...facts.stepLoops].some((loop) => contains(fn, loop) && !contains(loop, call))) return false;
   const calls = callsOf(fn, facts.file);
   if (!OFTEN.test(fn.name) && calls.length === 0) return false;
-  if (calls.length > 0 && calls.every((one) => facts.gradMode(one) === "off" || isKept(one, facts)))
+  if (
+    calls.length > 0 &&
+    calls.every((one) => facts.gradMode(one) === "off" || isKept(one, facts) || isAskedOnce(one))
+  )
     return false;
   return call.args.some(({ value }) => /^(?:tensor|output|unknown)$/.test(facts.value(value).what));
+}
+
+/** `self.other(x).sample()` in `def sample(self, n):`, which is for who looks at what is drawn. */
+function isAskedOnce(call: Call): boolean {
+  const by = functionOf(call);
+  return by?.kind === "FunctionDef" && ONCE.test(by.name) && !OFTEN.test(by.name);
 }
 
 /** `if self.prior is None: self.prior = self.make_prior()` */
@@ -143,7 +152,7 @@ const OFTEN =
   /loss|log_?prob|(?:^|_)kld?(?:_|$)|entropy|nll|elbo|^__call__$|^forward|dist(?:ribution)?$|posterior/i;
 
 const ONCE =
-  /^_*(?:init|build|make|create|setup|reset|register|main|configure)|eval|valid|test|plot|visual|infer|demo|generate|dataset|augment|transforms?\b|act(?:ion)?$|collect|rollout|prior/i;
+  /^_*(?:init|build|make|create|setup|reset|register|main|configure)|eval|valid|test|plot|visual|infer|demo|generate|dataset|augment|transforms?\b|act(?:ion)?$|collect|rollout|prior|sampl|predict|draw|viz/i;
 
 /**
  * In a method that the forward of its class calls, also for what nobody has given it: `if noise is None: noise = self.draw(n)`. Who

@@ -1,5 +1,5 @@
 import { isMain } from "../facts/summary.ts";
-import { argument, hasStars, importsFrom, keyword } from "../../python/file.ts";
+import { argument, importsFrom, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, Node } from "../../python/tree.ts";
@@ -81,9 +81,6 @@ const MESSAGE =
 
 const UNLESS =
   "Unless each rank sees a device of its own, all of them mean the first one by this: it holds one copy for each process, and the others stay empty";
-
-const AS_SAVED =
-  "Loaded without `map_location`, every rank puts its copy on the device that the file was saved from, mostly the first: it holds one for each process";
 
 const BEFORE_CHOICE =
   "Made before the rank has chosen its device: where ranks share a machine, every process opens the first device for it";
@@ -342,30 +339,14 @@ function* whereLoaded(facts: Facts): Generator<Finding> {
     const isLoad = /^torch\.(?:load|hub\.load_state_dict_from_url)$/.test(file.dotted(call.func) ?? "");
     const to = isLoad ? argument(call, "map_location", 1) : null;
     const fn = functionOf(call);
-    const likely =
-      facts.guesses &&
-      file.dotted(call.func) === "torch.load" &&
-      !to &&
-      !hasStars(call) &&
-      !keyword(call, "mmap") &&
-      isOfNetwork(call, file);
     if (
-      (to ? isNamedZero(to, file) : likely) &&
+      to !== null &&
+      isNamedZero(to, file) &&
       (fn?.kind === "FunctionDef" ? !BY_ONE.test(`${fn.name} ${classOf(call)?.name ?? ""}`) : starts) &&
       !ancestors(call).some((at) => at.kind === "If" && OF_ONE.test(file.textOf(at.test)))
     )
-      yield { at: to ?? call, severity: "note", message: to ? UNLESS : AS_SAVED };
+      yield { at: to, severity: "note", message: UNLESS };
   }
-}
-
-/** By what is loaded, or where to: `net.load_state_dict(torch.load(path))`, `checkpoint = torch.load(args.resume)`. */
-function isOfNetwork(call: Call, file: PythonFile): boolean {
-  const statement = statementOf(call);
-  const text = statement ? file.textOf(statement) : "";
-  return (
-    /load_state_dict|ckpt|checkpoint|state|weight|model|net\b|resume|pretrain|param/i.test(text) &&
-    !/\.cpu\(|\.numpy\(|dataset|cache|stats|embeds|latents/i.test(text)
-  );
 }
 
 /** `"cuda:0"`, `torch.device("cuda:0")`, `torch.device("cuda", 0)`, also under a name or by a function. */

@@ -31,3 +31,22 @@ def test_epoch(val_loader, model, loss_fn):
         mine.append(outputs)
         found.append(len(mine))
     return embeddings, errors, found
+
+
+class DreamPipeline:
+    def prepare_latents(self, images, dtype):
+        made = []
+        if images is not None:
+            for i, image in enumerate(images):
+                if image.shape[1] != self.channels:
+                    latents = self._encode_vae_image(image=image.to(dtype))
+                else:
+                    latents = image
+                latents = self._pack_latents(latents)
+                # trap: the images of one prompt
+                made.append(latents)
+        return torch.cat(made, dim=1)
+
+    @torch.no_grad()
+    def __call__(self, images, dtype):
+        return self.prepare_latents(images, dtype)

@@ -54,3 +54,25 @@ class Agent:
         for _ in range(turns):
             context = self._train(next(self.batches))  # likely: PLM009
             self.norms.append(context["feat"].norm().item())
+
+
+@torch.no_grad()
+def evaluate(model, val_loader, meter):
+    for images, truth in val_loader:
+        # trap: without activations it is small beside what a forward has
+        pred = model(images.cuda())
+        meter.add(pred, truth)
+
+
+def show_pictures(generator, critic, optimizer, loader, writer):
+    def training_step(noise):
+        made = generator(noise)
+        loss = critic(made).mean()
+        loss.backward()
+        optimizer.step()
+        return {"loss": loss.cpu().item()}, made.detach()
+
+    for noise in loader:
+        # trap: a few pictures, which have no graph
+        losses, gen_images = training_step(noise.cuda())
+        writer.add(losses["loss"], gen_images)

@@ -123,3 +123,15 @@ def load(paths):
         except FileNotFoundError as e:
             # trap: no tensors there
             bad.append(e)
+
+
+def find_tokenizer(sources, AutoTokenizer):
+    last_error = None
+    for source in sources:
+        try:
+            logger.info(f"from {source}")
+            return AutoTokenizer.from_pretrained(source, use_fast=True)
+        except Exception as e:
+            # trap: nothing there has tensors of a network
+            last_error = e
+    raise ValueError(f"none of {sources}: {last_error}")

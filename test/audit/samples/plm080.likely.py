@@ -53,3 +53,16 @@ def main(epochs, train_loader, val_loader, model_t, model_s, criterion, optimize
         # trap: it has learnt since
         test_acc = validate(val_loader, model_s, criterion)
         print(epoch, teacher_acc, test_acc)
+
+
+class Mixer(torch.nn.Module):
+    def training_step(self, batch, optimizer):
+        for part in batch:
+            balance = self.balance(part).sigmoid()
+            # trap: a bound of a tensor, and no network that is called CLIP
+            weight = self.weights.clip(min=0)
+            loss = (weight * balance).mean()
+            loss.backward()
+            # trap: of gradients
+            self.clip_gradients(optimizer, gradient_clip_val=1.0)
+            optimizer.step()

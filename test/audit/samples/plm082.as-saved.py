@@ -4,7 +4,8 @@ from torch.nn.parallel import DistributedDataParallel
 
 
 def resume(model, path):
-    model.load_state_dict(torch.load(path))  # likely: PLM082
+    # trap: PLM049 tells of what is loaded onto the device it was saved from
+    model.load_state_dict(torch.load(path))
     # trap: on the host
     state = torch.load(path, map_location="cpu")
     # trap: no weights, but numbers
