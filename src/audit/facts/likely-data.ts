@@ -195,17 +195,21 @@ export function repeatsTraining(loop: For | While, file: PythonFile): boolean {
   );
 }
 
-/** What lists of texts, records and paths are called. */
-const OBJECTS =
-  /^(?:\w+_)?(?:samples?|records?|examples?|pairs|items|annotations?|annos?|captions?|texts?|sentences?|paths?|files?|file_?names?|lines|rows|entries|dialogs?|dialogues?|conversations|data_?dicts?|questions|answers|documents|docs|utterances|filelist|strings|names)$/i;
+/** What lists of records with several fields are called; names, paths and single texts are few bytes each. */
+const RECORDS =
+  /^(?:\w+_)?(?:samples?|records?|examples?|pairs|items|annotations?|annos?|rows|entries|dialogs?|dialogues?|conversations|data_?dicts?|questions|documents|docs|utterances)$/i;
 
-/** A list or dict with a Python object for each example: read, split, listed, filled in a loop, handed in under such a name. */
+/** What keeps names, paths and the like, whatever it is made of. */
+export const NAMES =
+  /(?:file|path|name|url|uri|dir|folder|image|img|audio|wav|video|mel)s?$|(?:^|_)(?:ids?|keys?|list)$/i;
+
+/** A list or dict with a Python object of several parts for each example: read, split, made one by one, handed in under such a name. */
 export function likelyObjects(expr: Expr, facts: Facts, depth = 0): boolean {
   if (depth > 4) return false;
   const { file } = facts;
   const again = (inner: Expr): boolean => likelyObjects(inner, facts, depth + 1);
   if (expr.kind === "Comp")
-    return expr.flavour !== "set" && !isArrayOf(expr.value ?? expr.element, facts) && !isShort(expr, facts);
+    return expr.flavour !== "set" && isRecord(expr.value ?? expr.element, facts) && !isShort(expr, facts);
   if (expr.kind === "Binary") return expr.op === "+" && (again(expr.left) || again(expr.right));
   if (expr.kind === "Subscript") return expr.index.kind === "Slice" && again(expr.value);
   if (expr.kind === "Call") {
@@ -215,34 +219,51 @@ export function likelyObjects(expr: Expr, facts: Facts, depth = 0): boolean {
     if (/^(?:list|sorted|tuple)$/.test(word))
       return expr.args[0] !== undefined && isMany(expr.args[0].value, facts, depth);
     return (
-      /^(?:readlines|splitlines|split|tolist|to_dict|listdir|glob|rglob)$/.test(word) ||
+      /^(?:tolist|to_dict)$/.test(word) ||
       /^(?:json|pickle|yaml|orjson|csv)\.\w*(?:loads?|reader)$/i.test(name)
     );
   }
   if (expr.kind !== "Name") return false;
   return file.scopes.reaching(expr).some(({ how, name, node, value }) => {
-    if (how === "param")
-      return (
-        node.kind === "Param" &&
-        (node.annotation
-          ? /^(?:typing\.)?(?:list|sequence|iterable|dict)\b/i.test(file.textOf(node.annotation))
-          : OBJECTS.test(name))
-      );
+    if (how === "param") return node.kind === "Param" && isRecords(name, node.annotation, file);
     return (
       how === "assign" &&
       value !== null &&
       !value.parent?.kind.startsWith("Aug") &&
-      (again(value) || isFilled(value, name, file))
+      (again(value) || isFilled(value, name, facts))
     );
   });
 }
 
-/** `rows = []`, and `rows.append(…)` in a loop. */
-function isFilled(value: Expr, name: string, file: PythonFile): boolean {
+/** A parameter that is called like records, or is said to be a list of dicts or tuples. */
+function isRecords(name: string, said: Expr | null, file: PythonFile): boolean {
+  return said
+    ? /^(?:typing\.)?(?:list|sequence|iterable|dict)\b.*\b(?:dict|tuple|list|mapping|any)\b/i.test(
+        file.textOf(said),
+      )
+    : RECORDS.test(name) && !NAMES.test(name);
+}
+
+/** `{"text": one.text, …}`, `(path, label)`, `line.split(",")`, `json.loads(line)`, `text[at : at + length]`: an object of its own for each, that has several parts. */
+export function isRecord(expr: Expr, { file }: Facts): boolean {
+  if (expr.kind === "Dict" || expr.kind === "Tuple" || expr.kind === "List") return true;
+  if (expr.kind === "Comp") return true;
+  if (expr.kind === "Subscript") return expr.index.kind === "Slice";
+  return (
+    expr.kind === "Call" &&
+    (/^(?:builtins\.(?:dict|tuple|list)|(?:json|orjson|pickle|yaml)\.\w*loads?)$/.test(
+      file.dotted(expr.func) ?? "",
+    ) ||
+      /^(?:split|tolist|to_dict|groups|_asdict)$/.test(lastWord(expr.func)))
+  );
+}
+
+/** `rows = []`, and `rows.append({…})` in a loop. */
+function isFilled(value: Expr, name: string, facts: Facts): boolean {
   return (
     value.kind === "List" &&
     value.items.length === 0 &&
-    file
+    facts.file
       .callsNamed("append", "extend")
       .some(
         ({ func, args }) =>
@@ -251,28 +272,14 @@ function isFilled(value: Expr, name: string, file: PythonFile): boolean {
           func.value.id === name &&
           functionOf(func) === functionOf(value) &&
           args[0] !== undefined &&
-          /^(?:Dict|Tuple|List|Str|FString|JoinedStr|Comp|Name|Subscript)$/.test(args[0].value.kind),
+          isRecord(args[0].value, facts),
       )
   );
 }
 
 function isMany(expr: Expr, facts: Facts, depth: number): boolean {
   if (likelyObjects(expr, facts, depth + 1)) return true;
-  return (
-    expr.kind === "Call" &&
-    /^(?:zip|map|filter|items|keys|values|iglob|glob|rglob|listdir|iterdir|scandir|reader|DictReader|open)$/.test(
-      lastWord(expr.func),
-    )
-  );
-}
-
-/** A tensor or an array for each: its numbers are no objects. */
-function isArrayOf(expr: Expr, { file }: Facts): boolean {
-  return (
-    expr.kind === "Num" ||
-    (expr.kind === "Call" &&
-      /^(?:numpy|torch)\.|builtins\.(?:int|float|bool|len)$/.test(file.dotted(expr.func) ?? ""))
-  );
+  return expr.kind === "Call" && /^(?:zip|items|reader|DictReader)$/.test(lastWord(expr.func));
 }
 
 /** `[… for _ in range(4)]`, `[make(k) for k in ("a", "b")]` */

@@ -7,7 +7,7 @@ import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { givenToWorkers, isIndexed, sharedClasses } from "../facts/worker-data.ts";
 import { returnsByName } from "../facts/returns.ts";
-import { likelyDataset, likelyObjects, likelyWorkers } from "../facts/likely-data.ts";
+import { NAMES, isRecord, likelyDataset, likelyObjects, likelyWorkers } from "../facts/likely-data.ts";
 import { callTarget } from "../facts/summary.ts";
 import { PLAIN_ATTRIBUTES } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -60,14 +60,16 @@ const COPIED =
 
 /** What a dataset keeps one by one and is asked for by number, in a program that has workers. */
 function* guessed(facts: Facts): Generator<Finding> {
-  if (!likelyWorkers(facts)) return;
+  if (!likelyWorkers(facts) || JUDGES.test(facts.file.path)) return;
   // Where the file shows which of its classes workers read, the others are not among them.
   const shared = sharedClasses(facts.file);
   const shows = facts.file.all("ClassDef").some((cls) => shared.has(facts.file.qualified(cls)));
   for (const cls of facts.file.all("ClassDef")) {
     if (!likelyDataset(cls, facts) || (shows && !shared.has(facts.file.qualified(cls)))) continue;
     const kept = [...attributesOf(cls, facts.file)].flatMap(([attribute, { writes }]) => {
-      if (FEW.test(attribute) || !isAskedByNumber(attribute, cls, facts)) return [];
+      if (FEW.test(attribute) || NAMES.test(attribute) || !isAskedByNumber(attribute, cls, facts)) return [];
+      // `self.rows = torch.cat([self.rows, more])`: it is a tensor, whatever it began as.
+      if (writes.some(({ value }) => value !== null && isOfLibrary(value, facts))) return [];
       const held = writes.find(({ value }) => value !== null && likelyObjects(value, facts));
       const filled = held ? null : filledInLoop(attribute, cls, facts);
       return held ? [held.target] : filled ? [filled] : [];
@@ -76,16 +78,27 @@ function* guessed(facts: Facts): Generator<Finding> {
   }
 }
 
+/** What evaluates goes through its examples once. */
+const JUDGES = /(?:^|\/)(?:eval\w*|infer\w*|predict\w*|test\w*|demo\w*)(?:\/|\w*\.py$)/i;
+
+function isOfLibrary(value: Expr, { file }: Facts): boolean {
+  return (
+    value.kind === "Call" &&
+    (/^(?:numpy|torch|pandas|datasets|h5py|zarr|pyarrow|lmdb)\./.test(file.dotted(value.func) ?? "") ||
+      // `self.rows = self.rows.to(device)`
+      (value.func.kind === "Attribute" && /^(?:to|cuda|numpy|clone|reset_index)$/.test(value.func.attr)))
+  );
+}
+
 /** `self.rows.append(…)`, `self.rows[name] = …` in a loop of the constructor, or of what it calls. */
-function filledInLoop(attribute: string, cls: ClassDef, { file }: Facts): Node | null {
+function filledInLoop(attribute: string, cls: ClassDef, facts: Facts): Node | null {
+  const { file } = facts;
   const isFilled = (node: Node, held: Expr, put: Expr): boolean =>
     selfAttribute(held) === attribute &&
     classOf(held) === cls &&
     loopsAround(node).length > 0 &&
     !READS.test((functionOf(node) as FunctionDef | null)?.name ?? "") &&
-    /^(?:Dict|Tuple|List|Str|FString|Comp|Name|Subscript|Call)$/.test(put.kind) &&
-    (!/^(?:np|numpy|torch)\.|^(?:int|float|len)\(/.test(file.textOf(put)) ||
-      file.textOf(put).endsWith(".tolist()"));
+    isRecord(put, facts);
   const entry = file
     .all("Assign")
     .find(
