@@ -1,6 +1,6 @@
 import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import { ancestors, blockOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { deleteStatement, indentAt } from "../edits.ts";
 import { MICRO_STEPS, countsToOne } from "../facts/accumulation.ts";
@@ -62,7 +62,7 @@ export const rule: Rule = {
       // `for group in optimizer.param_groups:` goes through the parameters of one step.
       const inner =
         loopsAround(call).find((loop) => loop.kind !== "For" || !overGroups(loop.iter)) ?? functionOf(call);
-      if (!inner) continue;
+      if (!inner || (facts.guesses && isSteppedWith(call, inner, facts))) continue;
       if (torch && clipsByItself(inner, facts)) {
         yield {
           at: call,
@@ -133,6 +133,7 @@ function ownerOf(func: Expr, file: PythonFile): string {
 }
 
 function isClippedApart(call: Call, turn: Turn, facts: Facts): boolean {
+  if (isSteppedWith(call, turn, facts)) return false;
   const steps = steppings(turn, facts);
   const reckon = new Reckoned(turn, facts.file);
   if (steps.length === 0)
@@ -144,6 +145,20 @@ function isClippedApart(call: Call, turn: Turn, facts: Facts): boolean {
     if (clipped && !stepped.has(true)) return true;
   }
   return false;
+}
+
+/** The optimizer steps below it, under nothing that it is not under itself: `if seen >= n: clip_grad_norm_(…)`, and `optimizer.step()` there. */
+function isSteppedWith(call: Call, turn: Node, { file }: Facts): boolean {
+  const blocks: (readonly Node[])[] = [];
+  for (let at: Node | null = statementOf(call); at && at !== turn; at = at.parent) {
+    const block = blockOf(at);
+    if (block) blocks.push(block);
+  }
+  return optimizerSteps(file).some((step) => {
+    const statement = statementOf(step);
+    const block = statement && step.start > call.end && contains(turn, step) ? blockOf(statement) : null;
+    return block !== null && blocks.some((one) => one[0] === block[0]);
+  });
 }
 
 const BY_ENGINE =

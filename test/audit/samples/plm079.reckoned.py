@@ -41,3 +41,40 @@ def after_all(model, batches, optimizer, clip):
         torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
         optimizer.step()
         optimizer.zero_grad()
+
+
+class Grouped:
+    def fit(self, groups, warm):
+        seen = 0
+        for group in groups:
+            if self.explores:
+                self.loss(group).backward()
+                seen += 1
+                if seen >= self.config.groups:
+                    # trap: in the turns in which the optimizer steps, right below it
+                    torch.nn.utils.clip_grad_norm_([p for p in self.model.parameters() if p.requires_grad], 5.0)
+                    self.optimizer.step()
+                    self.optimizer.zero_grad()
+                    seen = 0
+            if warm:
+                self.other_loss(group).backward()
+                self.other_optimizer.step()
+        if seen > 0:
+            torch.nn.utils.clip_grad_norm_([p for p in self.model.parameters() if p.requires_grad], 5.0)
+            self.optimizer.step()
+
+
+class Trainer:
+    def train_epoch(self, groups):
+        count = 0
+        for inner in range(self.config.inner):
+            for group in groups:
+                loss = self.loss(group)
+                (loss / self.config.groups).backward()
+                count += 1
+                if count >= self.config.groups:
+                    # trap: in the turns in which the optimizer steps, right below it
+                    torch.nn.utils.clip_grad_norm_(self.model.parameters(), max_norm=5.0)
+                    self.optimizer.step()
+                    self.optimizer.zero_grad()
+                    count = 0
