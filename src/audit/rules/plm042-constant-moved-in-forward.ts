@@ -19,10 +19,40 @@ export const rule: Rule = {
     patterns: [42],
   },
   *check(facts) {
+    if (facts.guesses && isExporting(facts)) return;
     for (const found of findings(facts))
-      if (!facts.guesses || isLikelyOften(found.at as Node, facts)) yield found;
+      if (
+        !facts.guesses ||
+        (isLikelyOften(found.at as Node, facts) && !isUnderOwnFlag(found.at as Node, facts))
+      )
+        yield found;
   },
 };
+
+/** A script that traces or exports a network runs it once. */
+function isExporting({ backwards, file }: Facts): boolean {
+  return backwards.length === 0 && file.says(/\bjit\.(?:trace|save)\b|\bonnx\.export\b/);
+}
+
+/** `if self.first: self.table = self.table.to(x.device); self.first = False` */
+function isUnderOwnFlag(node: Node, { file }: Facts): boolean {
+  for (let at = node.parent; at && at.kind !== "FunctionDef"; at = at.parent) {
+    if (at.kind !== "If") continue;
+    const { body, test } = at;
+    const flag = test.kind === "Unary" && test.op === "not" ? test.operand : test;
+    if (
+      selfAttribute(flag) !== null &&
+      body.some(
+        (one) =>
+          one.kind === "Assign" &&
+          one.value.kind === "Const" &&
+          one.targets.some((target) => file.textOf(target) === file.textOf(flag)),
+      )
+    )
+      return true;
+  }
+  return false;
+}
 
 function* findings(facts: Facts): Generator<Finding> {
   for (const call of facts.file.callsNamed("to", "cuda", "type_as")) {
@@ -125,6 +155,8 @@ function isLikelyConstant(call: Call, facts: Facts): boolean {
       call.parent.targets.some((one) => file.textOf(one) === file.textOf(kept)))
   )
     return false;
+  // `for step in buffer.steps: step.encoding.to(device)`: another one in each turn.
+  if (isOfTurn(kept, facts)) return false;
   const own = selfAttribute(kept);
   const cls = own === null ? null : classOf(kept);
   const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
@@ -147,6 +179,13 @@ function isLikelyConstant(call: Call, facts: Facts): boolean {
   return (
     (own === null ? isOfOwner : writes.length > 0 && writes.every(isTensor)) && facts.everyStep(call) !== null
   );
+}
+
+/** An attribute of what a loop or a comprehension goes through, or of a part of that. */
+function isOfTurn(kept: Expr, { file }: Facts): boolean {
+  let at = kept;
+  while (at.kind === "Attribute" || at.kind === "Subscript") at = at.value;
+  return at.kind === "Name" && file.scopes.reaching(at).some(({ how }) => how === "iterate");
 }
 
 /** `if self.weights.device != x.device:` around the call: of what stays on the host, it is so in every forward. */
