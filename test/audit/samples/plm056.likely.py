@@ -30,3 +30,25 @@ def drawn(waves):
 
 def loaders(rows, tokenizer, max_length):
     return DataLoader(rows, collate_fn=Collator(tokenizer, max_length))
+
+
+class Tagged:
+    def units_of(self, text, max_length):
+        unigrams = [self.vocab[one] for one in text]
+        unigrams += ["<PAD>"] * (max_length - len(unigrams))  # likely: PLM056
+        return unigrams
+
+    def labels_of(self, line, max_length):
+        converted = [self.kinds[one] for one in line]
+        # trap: as long as the tokens, which are told of
+        converted += [0] * (max_length - len(converted))
+        return converted
+
+
+class PackedRows:
+    def joined(self, documents):
+        packed = [one for document in documents for one in document]
+        count = len(packed)
+        # trap: what is left over of a packed sequence
+        packed.extend([self.pad_token_id] * (self.max_length - count))
+        return packed
