@@ -1,5 +1,6 @@
+import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { functionOf, lastWord, namesIn, walk } from "../../python/nodes.ts";
+import { functionOf, lastWord, namesIn, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
@@ -26,7 +27,7 @@ export function isLikelyTable(call: Call, facts: Facts): boolean {
   )
     return false;
   if (!isGivenTensor(fn, file) || !isMadeOfCounts(call, facts)) return false;
-  if (isForKeeping(call, file) || !facts.everyStep(call)) return false;
+  if (isForKeeping(call, file) || isRow(call, file) || !facts.everyStep(call)) return false;
   return !/cache/i.test(fn.decorators.map((one) => file.textOf(one)).join(" "));
 }
 
@@ -50,10 +51,17 @@ function isMadeOfCounts(call: Call, facts: Facts): boolean {
       sizes.every(({ value }) => isLikelyCount(value, facts))
     );
   if (!MAKERS.test(word) || sizes.length === 0) return false;
+  // `coords_grid(h // 8, w // 8, device=x.device)`: a few kernels where it is used.
+  if (/grid$/i.test(word) && keyword(call, "device")) return false;
   // A layer of that name, a network, or a function that keeps what it makes.
   if (selfAttribute(call.func) !== null || name === "") {
     const made = file.functionNamed(callTarget(call, file));
-    if (!made || /cache|\bself\.\w+ ?=|\bglobal\b|rand/i.test(file.codeOf(made).replaceAll(made.name, "")))
+    // Of a layer, it looks up what that keeps.
+    if (
+      !made ||
+      made.name === "forward" ||
+      /cache|\bself\.\w+ ?=|\bglobal\b|rand/i.test(file.codeOf(made).replaceAll(made.name, ""))
+    )
       return false;
   } else if (
     file.functionNamed(name) &&
@@ -159,6 +167,32 @@ function isGivenTensor(fn: FunctionDef, file: PythonFile): boolean {
         `\\b(?:${names.join("|")})\\.(?:shape|size|device|dtype|view|reshape|unsqueeze|to|float|transpose|permute|new_\\w+|is_cuda|dim|ndim|squeeze)\\b`,
       ).test(file.codeOf(fn)))
   );
+}
+
+/**
+ * `torch.linspace(0, 1, n, device=x.device)`: a row of numbers that is made where it is used is one small kernel, and one that stays on
+ * the host is not waited for. Spread over the places of a grid it is a table.
+ */
+export function isRow(node: Node, file: PythonFile): boolean {
+  if (node.kind !== "Call" || !TABLES.has(lastWord(node.func)) || lastWord(node.func) === "eye") return false;
+  const statement = statementOf(node);
+  const [target] = statement?.kind === "Assign" ? statement.targets : [];
+  const name = target?.kind === "Name" ? target.id : null;
+  const text = [
+    statement ? file.textOf(statement) : "",
+    name === null
+      ? ""
+      : usesOf(target!, file)
+          .map((one) => file.textOf(statementOf(one) ?? one))
+          .join("\n"),
+  ].join("\n");
+  if (/\.repeat\(|\b(?:meshgrid|outer|ger|tile)\(/.test(text)) return false;
+  return keyword(node, "device") !== null || !/\.(?:to|cuda|type_as)\(/.test(text);
+}
+
+function usesOf(target: Expr, file: PythonFile): readonly Expr[] {
+  const made = target.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return made ? file.scopes.uses(made) : [];
 }
 
 /** Kept on self or by a global, or made because what is kept does not do: `if n > self.longest:`. */

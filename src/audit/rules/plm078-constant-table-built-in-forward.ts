@@ -19,7 +19,7 @@ import {
 import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
-import { isForKeeping, isLikelyTable } from "../facts/likely-tables.ts";
+import { isForKeeping, isLikelyTable, isRow } from "../facts/likely-tables.ts";
 import { isUsedOnGiven } from "../facts/used-on-given.ts";
 import type { Finding, Rule } from "../rule.ts";
 import {
@@ -44,7 +44,11 @@ export const rule: Rule = {
   },
   *check(facts) {
     for (const found of tables(facts))
-      if (!facts.guesses || !isForKeeping(found.at as Node, facts.file)) yield found;
+      if (
+        !facts.guesses ||
+        (!isForKeeping(found.at as Node, facts.file) && !isRow(found.at as Node, facts.file))
+      )
+        yield found;
     for (const cache of unfilledCaches(facts)) yield unfilled(cache);
   },
 };

@@ -42,5 +42,45 @@ class Keeping(nn.Module):
 class Mel(nn.Module):
     def forward(self, wave, args):
         bank = mel_filter_bank_for(args.sample_rate, args.n_fft, 80)
-        window = torch.hann_window(args.win_length, device=wave.device)  # likely: PLM078
+        # trap: a row of numbers, made where it is used
+        window = torch.hann_window(args.win_length, device=wave.device)
         return torch.stft(wave, args.n_fft, window=window) @ bank
+
+
+class Shifted(nn.Module):
+    def __init__(self, pad):
+        super().__init__()
+        self.pad = pad
+
+    def forward(self, x):
+        n, c, h, w = x.size()
+        row = torch.linspace(-1.0, 1.0, h + 2 * self.pad, device=x.device, dtype=x.dtype)[:h]  # likely: PLM078
+        row = row.unsqueeze(0).repeat(h, 1).unsqueeze(2)
+        return nn.functional.grid_sample(x, torch.cat([row, row.transpose(1, 0)], dim=2).repeat(n, 1, 1, 1))
+
+
+class RelPosEnc(nn.Module):
+    def __init__(self, size, width):
+        super().__init__()
+        self.register_buffer("table", torch.zeros(1, size, width))
+
+    def forward(self, batch_size, seq_len, hidden_len):
+        return self.table[:, hidden_len : hidden_len + seq_len].repeat(batch_size, 1, 1)
+
+
+class Relative(nn.Module):
+    def __init__(self, size, width):
+        super().__init__()
+        self.rel_pos_enc = RelPosEnc(size, width)
+
+    def forward(self, x, hidden):
+        # trap: a layer that looks up what it keeps
+        return x + self.rel_pos_enc(x.size(0), x.size(1), x.size(1) - hidden.size(1))
+
+
+class Placed(nn.Module):
+    def forward(self, images, steps, pops):
+        ht, wd = images.shape[-2:]
+        # trap: rows of numbers, made where they are used
+        pos = torch.linspace(-0.5, 0.5, images.shape[3], device=images.device)
+        return images + pos, 0.5 ** torch.arange(self.max_steps, device=images.device)
