@@ -40,6 +40,9 @@ export const rule: Rule = {
       const likeTensor = device === null && goesToTensor(call, facts);
       const likely = facts.guesses && isLikelyMoved(call, facts);
       if (device === null && !likeTensor && call.func.attr !== "cuda" && !likely) continue;
+      const hot = facts.everyStep(call);
+      // Where nothing says that a step runs through it, and where it is cannot be told, it may be once.
+      if (facts.guesses && hot === null) continue;
       const dtype = keyword(call, "dtype")?.value ?? positional(call, 1);
       const edits: Edit[] = [
         ...addKeyword(
@@ -49,7 +52,6 @@ export const rule: Rule = {
         ),
         { start: made.end, end: call.end, text: "" },
       ];
-      const hot = facts.everyStep(call);
       yield {
         at: call,
         ...(hot ? { severity: "warning" as const } : {}),
@@ -164,6 +166,7 @@ function* handedOver(call: Call, facts: Facts): Generator<Finding> {
     const name = handed.kind === "Call" ? factory(handed, facts) : null;
     if (name === null) continue;
     const hot = facts.everyStep(handed);
+    if (facts.guesses && hot === null) continue;
     yield { at: handed, ...(hot ? { severity: "warning" as const } : {}), message: told(name, hot !== null) };
   }
 }

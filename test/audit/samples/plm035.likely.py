@@ -16,3 +16,15 @@ def train(loader, model, optimizer, gpu):
         loss = model(x, t, mask, half).mean()
         loss.backward()
         optimizer.step()
+
+
+def warp(x, flow, h, w):
+    # trap: nothing says that a step runs through it
+    rows, columns = torch.arange(0, h).type_as(x), torch.arange(0, w).type_as(x)
+    return torch.stack(torch.meshgrid(rows, columns)) + flow
+
+
+def traced(model, tpu, length):
+    # trap: once
+    waves = torch.rand(length)
+    return torch.jit.trace(model, ((waves * 0.5) + 0.5).to(tpu.gpu_index))
