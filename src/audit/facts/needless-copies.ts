@@ -1,10 +1,12 @@
 import type { PythonFile } from "../../python/file.ts";
-import { functionOf, lastWord } from "../../python/nodes.ts";
+import { isFalse } from "../../python/file.ts";
+import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Arg, Call, Expr, Name, Node } from "../../python/tree.ts";
-import { selfAttribute } from "./classes.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { isNetwork } from "./networks.ts";
 import { callTarget } from "./summary.ts";
+import { loopsAround } from "./training.ts";
 
 /** Copies that hold the same numbers a second time, as far as the function says that makes them. */
 
@@ -30,7 +32,7 @@ export function isLikelyNeedless(call: Call, copied: Expr, facts: Facts): boolea
   const root = rootOf(copied);
   if (fn === null || root === null || KEPT.test(lastWord(root)) || isPartOfMany(copied)) return false;
   const written = file.once(writtenTo).get(fn);
-  if (isGivenToWriting(root, copied, file)) return false;
+  if (isGivenToWriting(root, copied, file) || isSmall(root, copied, file)) return false;
   const isWritten = (expr: Expr): boolean => written?.has(file.textOf(expr)) === true;
   if (isWritten(root)) return false;
   // What the object keeps is written to by its other methods.
@@ -49,7 +51,7 @@ export function isLikelyNeedless(call: Call, copied: Expr, facts: Facts): boolea
     if ((parent?.kind === "List" || parent?.kind === "Tuple") && parent.parent?.kind === "Arg")
       return isJoining(parent.parent);
     if (parent?.kind === "Arg" && isReading(parent, facts)) return true;
-    if (isHandedOut(place)) return isMadeHere(root, file) && !isWritten(keeperOf(place));
+    if (isHandedOut(place)) return !isRecord(place) && isMadeHere(root, file) && !isWritten(keeperOf(place));
     const [name, ...more] = parent?.kind === "Assign" && parent.value === place ? parent.targets : [];
     if (name?.kind !== "Name" || more.length > 0 || depth > 2 || isWritten(name)) return false;
     const made = file.scopes.definitionAt(name);
@@ -57,6 +59,49 @@ export function isLikelyNeedless(call: Call, copied: Expr, facts: Facts): boolea
     return uses.length > 0 && uses.every((use) => functionOf(use) === fn && reads(use, depth + 1));
   };
   return reads(call);
+}
+
+/** By their names a number an example or a token: a copy of those costs next to nothing. */
+const FEW =
+  /mask|(?:^|_)(?:ids?|idx|index|indices|loss(?:es)?|lens?|lengths?|t|timesteps?|device|names?|rewards?|dones?)$/i;
+
+/** `ids`, `torch.tensor([])`, and `inputs["past"]`, one of many that a function is handed, beside all that it makes of them. */
+function isSmall(root: Expr, copied: Expr, file: PythonFile): boolean {
+  if (FEW.test(lastWord(root))) return true;
+  const made = root.kind === "Name" ? file.scopes.reaching(root) : [];
+  return made.some(
+    ({ how, value }) =>
+      (how === "param" && copied.kind === "Subscript") ||
+      (value?.kind === "Call" && file.dotted(value.func) === "torch.tensor"),
+  );
+}
+
+/** Below `if not self.compresses: return x`, where the constructor says `self.compresses = False`. */
+export function isOffByDefault(call: Call, file: PythonFile): boolean {
+  const fn = functionOf(call);
+  const cls = fn && classOf(fn);
+  if (!fn || fn.kind !== "FunctionDef" || !cls) return false;
+  return fn.body.some((one) => {
+    if (one.kind !== "If" || one.end > call.start || one.body.at(-1)?.kind !== "Return") return false;
+    const own = one.test.kind === "Unary" && one.test.op === "not" ? selfAttribute(one.test.operand) : null;
+    const writes = own === null ? [] : (attributesOf(cls, file).get(own)?.writes ?? []);
+    return writes.some(({ in: method, value }) => method.name === "__init__" && isFalse(value));
+  });
+}
+
+/** `dist.all_reduce(copy)`: by the others' numbers. */
+const COLLECTIVE = /^(?:all_|reduce|broadcast|gather|scatter|send|recv|i(?:send|recv)$)/;
+
+/** `chain = [x.clone()]`, `chain.append(x.clone())` in `for step in range(n):`: what a sampler went through, kept on purpose. */
+function isRecord(place: Expr): boolean {
+  if (place.parent?.kind === "List" && place.parent.parent?.kind === "Assign") return true;
+  const [loop] = loopsAround(place);
+  return (
+    place.parent?.kind === "Arg" &&
+    loop?.kind === "For" &&
+    loop.iter.kind === "Call" &&
+    /^t?range$/.test(lastWord(loop.iter.func))
+  );
 }
 
 /** `return x.clone()`, `{"feats": x.clone()}`, `feats.append(x.clone())` */
@@ -135,7 +180,12 @@ function isReading(arg: Arg, facts: Facts): boolean {
   if (VIEWS.test(word) && name.startsWith("torch.")) return false;
   // What the file's own functions do to it is known.
   if (file.functionNamed(callTarget(call, file))) return false;
-  if (WRITES.test(word) || arg.name === "out" || call.args.some((one) => one.name === "inplace"))
+  if (
+    WRITES.test(word) ||
+    COLLECTIVE.test(word) ||
+    arg.name === "out" ||
+    call.args.some((one) => one.name === "inplace")
+  )
     return false;
   if (name.startsWith("torch.")) return !/^torch\.(?:autograd|optim|save|onnx)/.test(name);
   if (facts.networks.isLoss(call.func)) return true;

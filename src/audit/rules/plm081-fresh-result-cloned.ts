@@ -5,7 +5,7 @@ import type { Attribute, Call, Expr, FunctionDef, Name, Node, Subscript } from "
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isWrittenInto } from "../facts/invariants.ts";
-import { isLikelyNeedless } from "../facts/needless-copies.ts";
+import { isLikelyNeedless, isOffByDefault } from "../facts/needless-copies.ts";
 import { isNetwork, networkCall } from "../facts/networks.ts";
 import { callsOf, returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -60,6 +60,7 @@ export const rule: Rule = {
       const forNobody = attr === "clone" && !fresh && !unread && !run && isUnread(call, facts.file);
       const likely = facts.guesses && attr === "clone" && isLikelyNeedless(call, value, facts);
       if (!written && !fresh && !unread && !run && !forNobody && !likely) continue;
+      if (facts.guesses && isOffByDefault(call, facts.file)) continue;
       if (facts.file.once(capturesGraphs)) return;
       yield {
         at: call,

@@ -47,3 +47,34 @@ class Kept(nn.Module):
         # trap: asked to work in place
         active = F.relu(x.clone(), inplace=self.inplace)
         return feats, old + mixed + active
+
+
+class Steady(nn.Module):
+    def __init__(self, body):
+        super().__init__()
+        self.body = body
+        self.compresses = False
+
+    def forward(self, inputs, ids):
+        # trap: one of many that it is handed, and as small
+        past = inputs["past"].clone()
+        kept = ids
+        # trap: nothing is in it
+        none = torch.tensor([], device=past.device)
+        begun = none.clone()
+        y = self.body(past) + kept.sum()
+        # trap: what it goes through
+        chain = [y.clone()]
+        for _ in range(4):
+            y = self.body(y) + 1
+            chain.append(y)
+        if not self.compresses:
+            return torch.cat((begun, y)), chain
+        # trap: nobody has asked for it
+        return (y.clone() * 2).cpu(), chain
+
+
+def reduced(value, world_size, dist):
+    total = value.clone()  # trap: the others' numbers are written into it
+    dist.all_reduce(total)
+    return total / world_size
