@@ -30,6 +30,10 @@ export function scan(path: string, text: string, words: Words, layout: Layout): 
   return { source: null, summary: null, diagnostics: faults(path, text) };
 }
 
+/** What a file that trains or has it done says: the bodies of its functions are read, whoever wrote them. */
+const TRAINS =
+  /\.(?:backward|manual_backward|step|fit|train|learn)\(|Trainer\b|\b(?:training_step|compute_loss|optimi[sz]er)\b/;
+
 /** The same of one that is known to have something for some rule, or for those who judge other files. */
 export function scanRelevant(
   path: string,
@@ -39,7 +43,8 @@ export function scanRelevant(
   inside: string,
   unjudged = false,
 ): Scan {
-  const source = readSource(path, text, layout);
+  const outline = unjudged && !TRAINS.test(text);
+  const source = readSource(path, text, layout, outline);
   if (source === null || (typeof source !== "string" && source.kind === "config"))
     words.addFromText(path, text);
   if (source === null) return { source, summary: null, diagnostics: faults(path, text) };
@@ -59,8 +64,9 @@ export function scanRelevant(
   );
   // What only they use, the training does not.
   if (isUnitTest(file, inside)) return { source: null, summary: null, diagnostics };
-  words.addFrom(file);
-  const summary = summarize(file, unjudged);
+  if (outline) words.addFromText(path, text);
+  else words.addFrom(file);
+  const summary = summarize(file);
   const aside = asideIn(inside);
   return { source, summary: aside === undefined ? summary : { ...summary, aside }, diagnostics };
 }

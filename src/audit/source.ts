@@ -56,7 +56,12 @@ export function isRelevant(path: string, text: string): boolean {
 const isConfig = (path: string): boolean => /\.(?:ya?ml|json|toml)$/.test(path);
 
 /** Null: nothing to audit. A string: why the file cannot be read. */
-export function readSource(path: string, text: string, layout: Layout): Source | string | null {
+export function readSource(
+  path: string,
+  text: string,
+  layout: Layout,
+  outline = false,
+): Source | string | null {
   if (isConfig(path)) {
     if (!TRAINING_CONFIG.test(text)) return null;
     const config = readConfig(path, text);
@@ -64,8 +69,11 @@ export function readSource(path: string, text: string, layout: Layout): Source |
   }
   const notebook = path.endsWith(".ipynb") ? readNotebook(text) : null;
   if (typeof notebook === "string") return notebook;
-  const file = new PythonFile(path, notebook?.text ?? text, (name, module, isPackage) =>
-    layout.nearest(name, module, isPackage),
+  const file = new PythonFile(
+    path,
+    notebook?.text ?? text,
+    (name, module, isPackage) => layout.nearest(name, module, isPackage),
+    outline,
   );
   return isOfAnother(file) ? null : { kind: "python", file, notebook };
 }

@@ -35,12 +35,12 @@ export class PythonFile {
 
   readonly #nearest: Nearest | null;
 
-  /** `nearest`: where the tree around this file has several modules of one name. */
-  constructor(path: string, text: string, nearest: Nearest | null = null) {
+  /** `nearest`: where the tree around this file has several modules of one name. `outline`: without the bodies of functions. */
+  constructor(path: string, text: string, nearest: Nearest | null = null, outline = false) {
     this.path = path;
     this.#nearest = nearest;
     this.text = text;
-    this.tree = parse(text);
+    this.tree = parse(text, outline);
     this.#byKind = link(this.tree.module);
     this.module = moduleName(path);
   }

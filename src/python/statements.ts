@@ -2,6 +2,7 @@ import { Unparsable } from "./cursor.ts";
 import { nameNode } from "./expressions.ts";
 import { SimpleParser } from "./simple-statements.ts";
 import { DEDENT, EOF, INDENT, NAME, NEWLINE, code, textOf, tokenize } from "./tokens.ts";
+import type { Tokens } from "./tokens.ts";
 import type { Arg, Case, Expr, Handler, Name, Stmt, SyntaxDiagnostic, Tree, WithItem } from "./tree.ts";
 
 const LPAR = code("("),
@@ -36,6 +37,14 @@ const MAX_BLOCKS = 100;
 
 class Parser extends SimpleParser {
   blocks = 0;
+  /** Without the bodies of functions, but of constructors. */
+  readonly #outline: boolean;
+
+  constructor(text: string, tokens: Tokens, outline: boolean) {
+    super(text, tokens);
+    this.#outline = outline;
+  }
+
   readonly errors: SyntaxDiagnostic[] = [];
 
   file(): Stmt[] {
@@ -101,6 +110,19 @@ class Parser extends SimpleParser {
     this.rest(body);
     this.blocks--;
     return body.length > 0 ? body : this.missing();
+  }
+
+  /** What stands for a block that nobody asks for; null where it is no block. */
+  passedOver(): Stmt[] | null {
+    if (this.kind !== COLON || this.peek() !== NEWLINE) return null;
+    const start = this.start;
+    this.next();
+    this.next();
+    if (!this.take(INDENT)) return this.missing();
+    for (let depth = 1; depth > 0 && this.kind !== EOF; this.next())
+      if (this.kind === INDENT) depth++;
+      else if (this.kind === DEDENT) depth--;
+    return [{ kind: "Pass", start, end: this.last, parent: null }];
   }
 
   missing(): Stmt[] {
@@ -192,7 +214,7 @@ class Parser extends SimpleParser {
     const params = this.params(RPAR, true);
     this.expect(RPAR);
     const returns = this.take(ARROW) ? this.expressionList() : null;
-    const body = this.block();
+    const body = (this.#outline && name !== "__init__" && this.passedOver()) || this.block();
     return {
       kind: "FunctionDef",
       start,
@@ -415,9 +437,10 @@ class Parser extends SimpleParser {
 }
 
 /** Never throws on bad input: what cannot be parsed becomes an Error statement and a diagnostic. */
-export function parse(text: string): Tree {
+/** `outline`: of functions only what stands before their bodies, but for constructors. */
+export function parse(text: string, outline = false): Tree {
   const tokens = tokenize(text);
-  const parser = new Parser(text, tokens);
+  const parser = new Parser(text, tokens, outline);
   const body = parser.file();
   const errors = [...tokens.errors, ...parser.errors].sort((a, b) => a.offset - b.offset);
   return {

@@ -1,9 +1,13 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PythonFile } from "../../src/python/file.ts";
 import { readNotebook } from "../../src/python/notebook.ts";
 import { STAND_IN, decode, decodeNarrow } from "../../src/python/source.ts";
+import { functionOf } from "../../src/python/nodes.ts";
 import { parse } from "../../src/python/statements.ts";
+import type { Node } from "../../src/python/tree.ts";
 
 describe("syntax from 3.8 to 3.14 parses without an error", () => {
   test.each([
@@ -221,4 +225,38 @@ test("a notebook becomes one text; magics are blanked in place", () => {
   expect(notebook.text).toContain("import torch\n");
   expect(notebook.text).not.toContain("pip");
   expect(readNotebook("{")).toMatch(/invalid JSON/);
+});
+
+describe("an outline", () => {
+  const SAMPLES = join(import.meta.dirname, "../audit/samples");
+  const texts = readdirSync(SAMPLES)
+    .filter((name) => name.endsWith(".py"))
+    .map((name) => readFileSync(join(SAMPLES, name), "utf8"));
+  /** What can be seen of a file without looking into its functions. */
+  const seen = (text: string, outline: boolean): readonly string[] => {
+    const file = new PythonFile("a.py", text, null, outline);
+    const within = (node: Node): boolean => {
+      const fn = functionOf(node);
+      return fn?.kind === "FunctionDef" && fn.name !== "__init__";
+    };
+    return [...file.all("ClassDef"), ...file.all("FunctionDef"), ...file.all("Alias"), ...file.all("Assign")]
+      .filter((node) => !within(node))
+      .map((node) => `${node.kind} ${node.start} ${text.slice(node.start, node.start + 30)}`);
+  };
+  test("has the same classes, functions, imports and attributes as the whole file", () => {
+    for (const text of texts) expect(seen(text, true)).toEqual(seen(text, false));
+  });
+  test("has nothing of what functions do", () => {
+    const file = new PythonFile(
+      "a.py",
+      "def f(x):\n    if x:\n        return g(x)\n\ny = h(1)\n",
+      null,
+      true,
+    );
+    expect(file.all("Call").map((call) => file.textOf(call))).toEqual(["h(1)"]);
+    expect(file.tree.errors).toEqual([]);
+  });
+  test("complains of a function without a body", () => {
+    expect(parse("def f():\n\ndef g():\n    pass\n", true).errors).toHaveLength(1);
+  });
 });

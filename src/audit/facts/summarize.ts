@@ -86,9 +86,8 @@ function isPlain(name: string): boolean {
   return first >= 97 || first === 95;
 }
 
-/** Of one that is not judged itself, unless it trains, only what it calls by name is followed: half of the work is in the rest. */
-export function summarize(file: PythonFile, unjudged = false): FileSummary {
-  return new Summarizer(file).summary(unjudged);
+export function summarize(file: PythonFile): FileSummary {
+  return new Summarizer(file).summary();
 }
 
 /** What a file's calls say about one of its functions, as far as they have been looked at. */
@@ -198,9 +197,9 @@ class Summarizer {
     this.#clippers = file.once(clippers);
   }
 
-  summary(unjudged: boolean): FileSummary {
+  summary(): FileSummary {
     const file = this.#file;
-    this.#calls(unjudged && !this.#trains);
+    for (const call of file.all("Call")) this.#call(call);
     this.#steps();
     this.#decorators();
     this.#datasets();
@@ -259,20 +258,6 @@ class Summarizer {
       main: file.tree.module.body.some(isMain) || undefined,
       trains: this.#trains || undefined,
     };
-  }
-
-  #calls(named: boolean): void {
-    for (const call of this.#file.all("Call")) if (!named || this.#isOfFunction(call)) this.#call(call);
-  }
-
-  /** `rotate(x)`, `self._mask(x)` */
-  #isOfFunction({ func }: Call): boolean {
-    return func.kind === "Name"
-      ? isPlain(func.id) && this.#defined.has(func.id)
-      : func.kind === "Attribute" &&
-          func.value.kind === "Name" &&
-          func.value.id === "self" &&
-          this.#defined.get(func.attr) === "own";
   }
 
   #steps(): void {
