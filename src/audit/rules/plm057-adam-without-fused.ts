@@ -320,5 +320,20 @@ export const rule: Rule = {
       )
         yield { at: valueAt, message: MESSAGE };
     }
+    // torchtune: `_component_: torch.optim.AdamW`, of whole networks that the device holds.
+    const offloads = config.named("fsdp_cpu_offload").some(({ value }) => value === true);
+    if (offloads || config.settings.some(({ key }) => key.startsWith("lora_"))) return;
+    for (const { value, valueAt, path } of config.named("_component_")) {
+      const place = path.slice(0, -"_component_".length);
+      const said = config.settings.filter((one) => one.path.startsWith(place));
+      if (
+        typeof value === "string" &&
+        /^torch\.optim\.AdamW?$/.test(value) &&
+        !said.some(
+          (one) => one.path === `${place}fused` || (one.path === `${place}foreach` && one.value !== true),
+        )
+      )
+        yield { at: valueAt, message: MESSAGE };
+    }
   },
 };
