@@ -2,8 +2,8 @@ import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, Name, Node } from "../../python/tree.ts";
-import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
+import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import { attributesOf, isOnlyMadeBy, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loaderMakers } from "../facts/loader-makers.ts";
 import { isOccasional, likelyLoader, repeatsTraining } from "../facts/likely-data.ts";
@@ -156,8 +156,22 @@ function isTurn(node: Node, facts: Facts): boolean {
   if (loop) return facts.frequency(node, loop) === "every" && repeatsTraining(loop, file);
   return (
     facts.everyStep(node) !== null ||
+    (fn?.kind === "FunctionDef" && isAskedByNext(fn)) ||
     /^_*(?:get|next|fetch|draw|load|sample)_*\w*(?:batch|next)\w*$|^__next__$/.test(name)
   );
+}
+
+/** `self.fetch_refs()` in the `__next__` of its class: once for each batch that is asked for. */
+function isAskedByNext(fn: FunctionDef): boolean {
+  const cls = fn.parent?.kind === "ClassDef" ? fn.parent : null;
+  const next = cls ? methodsOf(cls).find(({ name }) => name === "__next__") : undefined;
+  let asked = false;
+  if (next)
+    walk(next, (node) => {
+      asked ||= node.kind === "Call" && selfAttribute(node.func) === fn.name;
+      return !asked;
+    });
+  return asked;
 }
 
 /** A loader made in each epoch, of data that are the same in all of them. */
@@ -168,6 +182,9 @@ function isMadeAgain(call: Call, facts: Facts): boolean {
   if ((fn?.kind === "FunctionDef" && LOOKS.test(fn.name)) || isOccasional(call, loop ?? fn, file))
     return false;
   if (call.args.some(({ value }) => isOfTurn(value, loop ?? null, file))) return false;
+  // `DataLoader(rows, num_workers=0)`: there is no worker to start.
+  const workers = keyword(call, "num_workers")?.value;
+  if (workers?.kind === "Num" && Number(workers.text) === 0) return false;
   if (loop) return facts.frequency(call, loop) === "every" && repeatsTraining(loop, file);
   return (
     fn?.kind === "FunctionDef" &&

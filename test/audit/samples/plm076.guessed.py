@@ -32,3 +32,35 @@ def fit(trainer, train_loader, unlabeled_loader):
             trainer.show(next(iter(unlabeled_loader)))
         trainer.dis_update(images, other)
         trainer.gen_update(images, third)
+
+
+class Trainer:
+    def train_epoch(self, preferences, epoch):
+        rows = Rows(preferences, self.device)
+        # trap: there is no worker to start
+        loader = DataLoader(rows, batch_size=8, shuffle=True, num_workers=0)
+        for images in loader:
+            loss = self.model(images).mean()
+            loss.backward()
+            self.optimizer.step()
+
+
+class Fetcher:
+    def __init__(self, loader, loader_ref):
+        self.loader, self.loader_ref = iter(loader), loader_ref
+
+    def _fetch_refs(self):
+        return next(iter(self.loader_ref))  # likely: PLM076
+
+    def look(self):
+        # trap: nobody asks for it in each turn
+        return next(iter(self.loader_ref))
+
+    def __next__(self):
+        return next(self.loader), self._fetch_refs()
+
+
+def run_fetcher(trainer, train_loader, other_loader):
+    fetcher = Fetcher(train_loader, other_loader)
+    for step in range(1000):
+        trainer.train_step(next(fetcher))
