@@ -154,7 +154,7 @@ function partsIn(expr: Expr): readonly Name[] {
   walk(expr, (node) => {
     if (node.kind === "Name") found.push(node);
     return (
-      !(node.kind === "Attribute" && /^(?:shape|size|width|height|ndim)$/.test(node.attr)) &&
+      !(node.kind === "Attribute" && (MEASURES.test(node.attr) || node.attr === "ndim")) &&
       !(node.kind === "Call" && lastWord(node.func) === "len")
     );
   });
@@ -174,10 +174,13 @@ function worksLikely(expr: Expr, facts: Facts): boolean {
         !/^json\.|^builtins\.open/.test(facts.file.dotted(node.func) ?? "")
       )
         found = true;
-      return !found && !(node.kind === "Attribute" && /^(?:shape|size|width|height)$/.test(node.attr));
+      return !found && !(node.kind === "Attribute" && MEASURES.test(node.attr));
     });
   return found;
 }
+
+/** What is asked of a picture, an array or the header of a sound, and is a number. */
+const MEASURES = /^(?:shape|size|width|height|num_frames|frames|sample_?rate|duration|num_channels)$/;
 
 /** A few kinds or files, however many examples there are. */
 function isFew(iter: Expr, file: PythonFile): boolean {

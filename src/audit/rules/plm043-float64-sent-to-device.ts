@@ -89,7 +89,10 @@ function* guessed(facts: Facts): Generator<Finding> {
   for (const call of file.callsNamed("from_numpy", "tensor", "as_tensor")) {
     const data = keptType(call, facts);
     if (!data || isCounted(data, facts) || isCastLater(call, facts)) continue;
+    // `torch.from_numpy(SIGMAS)` in a constructor: a constant of a few numbers, once.
     const fn = functionOf(call);
+    if (fn?.kind === "FunctionDef" && fn.name === "__init__" && /^_?[A-Z][A-Z\d_]*$/.test(lastWord(data)))
+      continue;
     const loads =
       fn?.kind === "FunctionDef" && /^__(?:getitem|iter)__$|collate/.test(fn.name)
         ? true

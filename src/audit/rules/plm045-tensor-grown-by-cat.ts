@@ -1,6 +1,6 @@
 import { argument, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, If, Name, Node, NodeOf } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { validationStep } from "../facts/facts.ts";
@@ -453,7 +453,8 @@ function overSettings(loop: Loop, { file }: Facts): boolean {
 
 /** Repeated where a view would do. */
 function* repeated(facts: Facts): Generator<Finding> {
-  for (const { call, plain } of needlessRepeats(facts))
+  for (const { call, plain } of needlessRepeats(facts)) {
+    if (facts.guesses && isOfRow(call)) continue;
     yield {
       at: call,
       severity: "note",
@@ -475,6 +476,18 @@ function* repeated(facts: Facts): Generator<Finding> {
           }
         : {}),
     };
+  }
+}
+
+/** `row.view(1, -1, 1).repeat(n, 1, 1)`: one row of numbers, written out or not. */
+function isOfRow({ func }: Call): boolean {
+  const made = func.kind === "Attribute" ? func.value : null;
+  return (
+    made?.kind === "Call" &&
+    /^(?:view|reshape)$/.test(lastWord(made.func)) &&
+    made.args.length > 2 &&
+    made.args.filter(({ value }) => !(value.kind === "Num" && value.text === "1")).length === 1
+  );
 }
 
 /** In the step, and not behind an option that is off. */

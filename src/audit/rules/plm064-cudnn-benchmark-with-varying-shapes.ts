@@ -208,7 +208,7 @@ function isVarying(facts: Facts): boolean {
   const { file } = facts;
   return (
     facts.project.varying.has(file.module) ||
-    (facts.guesses && (facts.project.mayVary.has(file.module) || shapesMayVary(file))) ||
+    (facts.guesses && !file.says(CROPS) && (facts.project.mayVary.has(file.module) || shapesMayVary(file))) ||
     shapesVary(file) ||
     // `model(features, lengths)`: padded to the longest.
     file
@@ -223,5 +223,8 @@ function isVarying(facts: Facts): boolean {
     file.all("Slice").some((slice) => isCutAnywhere(slice, file) || isOfRandomLength(slice, file))
   );
 }
+
+/** `Clips(paths, config.segment_size)`: what is trained on is cut to one length. */
+const CROPS = /\b(?:segment|crop|chunk|clip)_(?:size|len(?:gth)?|samples|frames)\b/;
 
 const LENGTHS = /(?:^|_)(?:lens|lengths?)$|_len$/;

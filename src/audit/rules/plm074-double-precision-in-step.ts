@@ -1,6 +1,6 @@
-import { keyword } from "../../python/file.ts";
-import { ancestors, classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
+import { keyword, positional } from "../../python/file.ts";
+import { ancestors, classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -20,12 +20,25 @@ export const rule: Rule = {
     patterns: [74],
   },
   *check(facts) {
-    const told = facts.anyHot ? [...inStep(facts)] : [];
-    yield* told;
-    for (const finding of inLosses(facts)) if (!told.some(({ at }) => at === finding.at)) yield finding;
-    if (facts.guesses) yield* likelyDoubles(facts);
+    if (facts.guesses) {
+      for (const finding of [...found(facts), ...likelyDoubles(facts)])
+        if (!isSentToHost(finding.at as Node, facts)) yield finding;
+    } else yield* found(facts);
   },
 };
+
+function* found(facts: Facts): Generator<Finding> {
+  const told = facts.anyHot ? [...inStep(facts)] : [];
+  yield* told;
+  for (const finding of inLosses(facts)) if (!told.some(({ at }) => at === finding.at)) yield finding;
+}
+
+/** `x.to(device="cpu", dtype=torch.float64)`: the host computes with it. */
+function isSentToHost(at: Node, facts: Facts): boolean {
+  if (at.kind !== "Call" || lastWord(at.func) !== "to") return false;
+  const place = keyword(at, "device")?.value ?? positional(at, 0);
+  return place !== null && facts.device(place) === "cpu";
+}
 
 /**
  * What is likely: a tensor is widened in what runs every step, in a network, or in what computes a loss by its name. What is only

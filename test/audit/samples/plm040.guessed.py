@@ -32,3 +32,17 @@ class PairFolder:
 
     def __getitem__(self, at):
         return torch.as_tensor(self.images[self.pairs[at][0]])
+
+
+class SpeechData:
+    def __init__(self, folders, speech):
+        self.index = []
+        for folder in list(folders):
+            with (folder / "all.txt").open() as lines:
+                for line in lines:
+                    info = speech.load_audio(str(folder / line.split()[0]))
+                    # trap: paths, texts and lengths
+                    self.index.append({"path": str(folder / line), "length": info.num_frames / info.sample_rate})
+
+    def __getitem__(self, at):
+        return self.index[at]

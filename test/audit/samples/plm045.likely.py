@@ -1,5 +1,7 @@
 import torch
 
+from layers import Layers
+
 
 def update(net, optimizer, batches, seen):
     for batch in batches:
@@ -12,3 +14,13 @@ def update(net, optimizer, batches, seen):
         # trap: another entry each turn
         seen[batch.name] = torch.cat([seen[batch.name], batch.cuda()])
     return seen
+
+
+class Recurrent(Layers):
+    def forward(self, x, states, masks):
+        outputs = []
+        for start in range(len(x)):
+            # trap: a row of numbers, written out or not
+            kept = (states * masks[start].view(1, -1, 1).repeat(self.depth, 1, 1)).contiguous()
+            outputs.append(self.rnn(x[start], kept))
+        return outputs

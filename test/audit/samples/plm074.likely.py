@@ -29,3 +29,17 @@ class Head(nn.Module):
 
 
 net = Head(8).cuda()
+
+
+class Statistics:
+    def update_target_stats(self, target):
+        # trap: the host computes with it
+        values = target.detach().to(device="cpu", dtype=torch.float64)
+        for value in values:
+            self.mean += (value - self.mean) / self.count
+
+
+def training_step(statistics, batch):
+    loss = net(batch.cuda()).mean()
+    loss.backward()
+    statistics.update_target_stats(loss)
