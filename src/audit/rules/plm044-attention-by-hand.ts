@@ -98,7 +98,9 @@ function meetsProduct(expr: Expr, facts: Facts, depth: number): boolean {
   if (depth > 8) return false;
   const { parent } = expr;
   const { scopes } = facts.file;
-  if (parent?.kind === "Binary") return parent.op === "@" || meetsProduct(parent, facts, depth + 1);
+  // `(weights - k * others) @ values` is of two attentions, which no call computes.
+  if (parent?.kind === "Binary")
+    return parent.op === "@" || (!/^[+-]$/.test(parent.op) && meetsProduct(parent, facts, depth + 1));
   if (parent?.kind === "Attribute" && parent.parent?.kind === "Call" && parent.parent.func === parent)
     return PRODUCT.test(parent.attr) || meetsProduct(parent.parent, facts, depth + 1);
   if (parent?.kind === "Arg" && parent.parent?.kind === "Call")

@@ -29,3 +29,15 @@ def forward_step(net, tokens):
         net.mask = torch.tril(torch.ones(length, length)).cuda()
     loss = net(tokens, mask).mean()
     loss.backward()
+
+
+class Differential(nn.Module):
+    def forward(self, x, share):
+        queries, keys, values = x.chunk(3, dim=-1)
+        mine, others = queries.chunk(2, dim=-1)
+        first = (mine @ keys.transpose(-1, -2)) * self.scale
+        second = (others @ keys.transpose(-1, -2)) * self.scale
+        # trap: of two attentions, which no call computes
+        near = torch.softmax(first, dim=-1)
+        far = torch.softmax(second, dim=-1)
+        return (near - share * far) @ values
