@@ -9,7 +9,7 @@ import { attributesOf, selfAttribute } from "./classes.ts";
 import { isDifferentiatedItem } from "./backwarded.ts";
 import type { Facts } from "./facts.ts";
 import { attributeMayBeDifferentiated, mayBeDifferentiated } from "./flow.ts";
-import { isCutEntry } from "./likely-graphs.ts";
+import { isCutEntry, isPlain } from "./likely-graphs.ts";
 import { callsOf } from "./returns.ts";
 import { isThrottle } from "./turns.ts";
 import { loopsAround } from "./training.ts";
@@ -508,7 +508,7 @@ export function isRing(at: Node, file: PythonFile): boolean {
 
 /** Whether what is kept brings a graph, on one of the ways it may have come. */
 export function keepsGraph(added: Expr, facts: Facts): boolean {
-  if (facts.guesses && added.kind === "Subscript" && isCutEntry(added, facts)) return false;
+  if (facts.guesses && (isCutEntry(added, facts) || isPlain(added, facts))) return false;
   if (facts.value(added).graph === "yes") return true;
   if (added.kind === "Binary" && /^[-+*/]$/.test(added.op))
     return keepsGraph(added.left, facts) || keepsGraph(added.right, facts);

@@ -1,6 +1,6 @@
 import { classOf, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, FunctionDef, Node, Subscript } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { unpackedFrom } from "./inputs.ts";
@@ -27,7 +27,7 @@ const COUNTED =
 
 /** Whether an expression brings the graph it was computed by, and nothing says that it does not. */
 export function bringsGraph(expr: Expr, facts: Facts, depth = 0): boolean {
-  if (depth > 10) return false;
+  if (depth > 10 || isPlain(expr, facts)) return false;
   const { graph, what } = facts.value(expr);
   if (graph === "no" || /^(?:number|string|module|optimizer)$/.test(what)) return false;
   const again = (inner: Expr | null, more = 1): boolean =>
@@ -75,14 +75,36 @@ export function bringsGraph(expr: Expr, facts: Facts, depth = 0): boolean {
   }
 }
 
+/** Somebody computes with tensors here; in a file of arrays and tables nothing has a graph. */
+const COMPUTES = /torch|lightning|accelerat|backward|optimi[sz]er/i;
+
+/** `told["loss"]` of `told = json.load(file)`, or anything where no file of tensors is: numbers, whatever they are called. */
+export function isPlain(expr: Expr, { file }: Facts): boolean {
+  if (!file.says(COMPUTES)) return true;
+  let at = expr;
+  while (at.kind === "Subscript") at = at.value;
+  const made = at.kind === "Name" && at !== expr ? file.scopes.reaching(at) : [];
+  return (
+    made.length > 0 &&
+    made.every(
+      ({ value }) =>
+        value?.kind === "Call" &&
+        /^(?:json|yaml|csv|pickle|numpy|pandas)\./.test(file.dotted(value.func) ?? ""),
+    )
+  );
+}
+
 /** `batch["loss"]` after `batch["loss"] = batch["loss"].detach()`, here or in the function of this file that handed it back. */
-export function isCutEntry({ value, index, start }: Subscript, { file }: Facts): boolean {
+export function isCutEntry(expr: Expr, { file }: Facts): boolean {
+  if (expr.kind !== "Subscript") return false;
+  const { value, index, start } = expr;
   const [one] = value.kind === "Name" ? file.scopes.reaching(value) : [];
   if (!one || index.kind !== "Str") return false;
   const maker = one.value?.kind === "Call" ? file.functionNamed(callTarget(one.value, file)) : null;
   const code = `${file.text.slice(one.node.start, start)}\n${maker ? file.codeOf(maker) : ""}`;
+  const key = index.value?.replaceAll(/\W/g, ".");
   return new RegExp(
-    `\\[["']${index.value?.replaceAll(/\W/g, ".")}["']\\] *= *(?:[^\\n]*\\.(?:item|detach|cpu|tolist|data)\\b|float\\()`,
+    `(?:\\[["']${key}["']\\] *=|["']${key}["']:) *(?:[^\\n]*\\.(?:item|detach|cpu|tolist|data)\\b|float\\()`,
   ).test(code);
 }
 

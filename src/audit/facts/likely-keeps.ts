@@ -1,5 +1,6 @@
 import { isModuleRole, selfAttribute, attributesOf } from "./classes.ts";
-import { classOf, contains, functionOf, lastWord, namesIn } from "../../python/nodes.ts";
+import type { PythonFile } from "../../python/file.ts";
+import { classOf, contains, functionOf, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Expr, Name, Node } from "../../python/tree.ts";
 import { givenFor } from "./called-keeps.ts";
@@ -24,11 +25,95 @@ function allLikely(facts: Facts): readonly Keep[] {
   for (const one of [...candidates(facts), ...moreForms(facts)]) {
     const loop = turnThatGrows(one, facts);
     if (loop === null || facts.gradMode(one.at) === "off" || isMaybeNumber(one.added)) continue;
+    if (isOfParts(one, loop, facts) || isEntryEach(one, facts) || isForOthers(one.root, facts.file)) continue;
     if (isWanted(one.root, facts) || !bringsGraph(one.added, facts)) continue;
     const keep = { ...one, loop: loop === "function" ? null : loop };
     if (!isEmptiedInTurn(keep, facts) && !isQueue(one.root, facts)) found.push(keep);
   }
   return found;
+}
+
+/** `for i in range(2): loss = loss + parts[i]` of `parts = criterion(out)` above it: one forward's, however many they are. */
+export function isOfParts(
+  { added, how }: Candidate,
+  loop: Loop | "function" | null,
+  { file }: Facts,
+): boolean {
+  if (how !== "sum" || loop === "function" || loop?.kind !== "For" || hasCall(added)) return false;
+  const { iter } = loop;
+  if (
+    !/^(?:range|enumerate|zip)$/.test(iter.kind === "Call" ? lastWord(iter.func) : "") &&
+    iter.kind !== "Name"
+  )
+    return false;
+  const made = namesIn(added).flatMap((name) => file.scopes.reaching(name));
+  return (
+    added.kind === "Subscript" &&
+    made.some(({ node }) => !contains(loop, node)) &&
+    made.every(
+      ({ how: by, node }) => contains(loop.target, node) || (by !== "param" && !contains(loop, node)),
+    )
+  );
+}
+
+function hasCall(expr: Expr): boolean {
+  let found = false;
+  walk(expr, (node) => {
+    found ||= node.kind === "Call";
+    return !found;
+  });
+  return found;
+}
+
+/** `self.outputs["conv%s" % (i + 1)] = x` in `for i in range(self.depth):`, written anew under the same few keys by each forward. */
+function isEntryEach({ at }: Candidate, { file }: Facts): boolean {
+  const target = at.kind === "Assign" ? at.targets[0] : null;
+  if (target?.kind !== "Subscript" || !/^["']|^f["']/.test(file.textOf(target.index))) return false;
+  const names = namesIn(target.index);
+  const loops = loopsAround(at);
+  return names.every((name) => {
+    const made = file.scopes.reaching(name);
+    return (
+      made.length > 0 &&
+      made.every(({ node, how }) =>
+        loops.some(
+          (one) =>
+            how !== "param" &&
+            one.kind === "For" &&
+            contains(one.target, node) &&
+            /^(?:range|enumerate)\(|layers|blocks|convs/.test(file.textOf(one.iter)),
+        ),
+      )
+    );
+  });
+}
+
+/**
+ * `self.values` that one method fills, another empties and no other reads: who does is in another file, and may differentiate what
+ * is in it.
+ */
+export function isForOthers(root: Expr, file: PythonFile): boolean {
+  const own = selfAttribute(root);
+  const cls = own === null ? null : classOf(root);
+  if (!cls) return false;
+  const writes = attributesOf(cls, file).get(own!)?.writes ?? [];
+  const begun = writes.filter(({ how }) => how === "assign");
+  const isEmptied =
+    begun.some(({ in: method }) => method.name !== "__init__") ||
+    file
+      .callsNamed("clear")
+      .some(({ func }) => func.kind === "Attribute" && selfAttribute(func.value) === own);
+  return (
+    isEmptied &&
+    file
+      .all("Attribute")
+      .every(
+        (read) =>
+          read.attr !== own ||
+          begun.some(({ target }) => contains(target, read)) ||
+          (read.parent?.kind === "Attribute" && /^(?:append|extend|clear)$/.test(read.parent.attr)),
+      )
+  );
 }
 
 /** `total -= loss`, `total.add_(loss)`, `queue.put(loss)`, `heappush(heap, (loss, x))`, `trace.update({step: loss})`. */

@@ -3,6 +3,7 @@ import type { ClassDef, Expr, Node } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { soundsComputed } from "./likely.ts";
+import { isForOthers } from "./likely-keeps.ts";
 import { isOlderThan, puts, saidOf } from "./likely-puts.ts";
 import type { Put } from "./likely-puts.ts";
 import { networkCall } from "./networks.ts";
@@ -19,6 +20,7 @@ export function* likelyPiles(facts: Facts): Generator<Put> {
     const { at, root, added } = put;
     if (facts.gradMode(at) === "off" || PARTS.test(file.textOf(root)) || CUT.test(saidOf(added, file)))
       continue;
+    if (isForOthers(root, file)) continue;
     const cls = selfAttribute(root) === null ? null : classOf(at);
     if (cls && POOL.test(cls.name) && isOfPool(put, cls, facts)) yield put;
     else if (isOfStep(put, facts) && !isEmptiedHere(root, at, facts)) yield put;

@@ -17,7 +17,7 @@ import {
   keptForBackward,
 } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
-import { likelyKeeps } from "../facts/likely-keeps.ts";
+import { isOfParts, likelyKeeps } from "../facts/likely-keeps.ts";
 import { keptArguments } from "../facts/keepers.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -36,6 +36,7 @@ export const rule: Rule = {
   *check(facts) {
     for (const keep of [...keeps(facts), ...keepsOfCalls(facts)]) {
       if (keep.how !== "sum" || isStatisticOfModule(keep.root, facts)) continue;
+      if (facts.guesses && isOfParts(keep, keep.loop, facts)) continue;
       const { added, at, root } = keep;
       // The scores of a hypothesis are summed for one sentence.
       const fn = functionOf(at);

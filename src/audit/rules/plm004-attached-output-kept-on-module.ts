@@ -9,6 +9,7 @@ import { parts } from "../facts/kept.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
 import { bringsGraph, wanted } from "../facts/likely-graphs.ts";
 import { networkCall } from "../facts/networks.ts";
+import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { assignsBeyondNames } from "../facts/assigns.ts";
 
@@ -94,7 +95,8 @@ function* likely(facts: Facts): Generator<Finding> {
       PLACES.test(word) ||
       isCarried(word, store, facts) ||
       isScalar(value) ||
-      isSpent(value, facts)
+      isSpent(value, facts) ||
+      isBeforeBackward(at, facts)
     )
       continue;
     const cls = classOf(at);
@@ -111,6 +113,14 @@ function* likely(facts: Facts): Generator<Finding> {
         message: `\`${facts.file.textOf(place)}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
       };
   }
+}
+
+/** Differentiated further down in the same function: what is kept by then is the output alone. */
+function isBeforeBackward(at: Node, { backwards }: Facts): boolean {
+  return (
+    loopsAround(at).length === 0 &&
+    backwards.some(({ call }) => functionOf(call) === functionOf(at) && call.start > at.end)
+  );
 }
 
 /** `out, self.carried = self.cells(x, self.carried)`, by what it is given or by its name. */
@@ -210,9 +220,19 @@ function isReadWithGraph(root: Expr, word: string, at: Node, isForward: boolean,
     const by = functionOf(read);
     const isReturned = statementOf(read)?.kind === "Return";
     return isForward
-      ? !(isReturned && by?.kind === "FunctionDef" && /^(?:get_|show|visuali)/.test(by.name))
+      ? !(isReturned && by?.kind === "FunctionDef" && /^(?:get_(?!.*loss)|show|visuali)/.test(by.name)) &&
+          !isReturnedCut(read)
       : isReturned;
   });
+}
+
+/** `return self.unpatchify(self.last).detach().cpu()` */
+function isReturnedCut(read: Node): boolean {
+  for (let at = read.parent; at; at = at.parent) {
+    if (at.kind === "Attribute" && /^(?:detach|data|item|numpy)$/.test(at.attr)) return true;
+    if (!/^(?:Arg|Call|Attribute|Subscript|Binary)$/.test(at.kind)) return false;
+  }
+  return false;
 }
 
 function isWrittenInto(node: Node): boolean {
@@ -574,6 +594,9 @@ function isWanted(place: Expr, hook: FunctionDef | Lambda, facts: Facts): boolea
   while (root.kind === "Subscript" || (root.kind === "Attribute" && selfAttribute(root) === null))
     root = root.value;
   const name = lastWord(root);
+  // `module.__dict__["box"]["output"]`, which whoever finds the module again reads.
+  const key = name === "__dict__" && place.kind === "Subscript" ? place.index : null;
+  if (key?.kind === "Str" && isKeyRead(key.value ?? "", hook, facts)) return true;
   if (facts.guesses) {
     const { definitions, words } = wanted(facts);
     return root.kind === "Name"
@@ -589,6 +612,20 @@ function isWanted(place: Expr, hook: FunctionDef | Lambda, facts: Facts): boolea
     if (isWritten(at) || isCut(at, facts) || isCutEach(at, facts)) return false;
     return !(at.parent?.kind === "Attribute" && /^(?:clear|keys|append|pop)$/.test(at.parent.attr));
   });
+}
+
+/** `box["output"]` somewhere else, as it is. */
+function isKeyRead(key: string, hook: Node, facts: Facts): boolean {
+  return facts.file
+    .all("Subscript")
+    .some(
+      (read) =>
+        read.index.kind === "Str" &&
+        read.index.value === key &&
+        !contains(hook, read) &&
+        !isWritten(read) &&
+        !isCut(read, facts),
+    );
 }
 
 function report(value: Expr): Finding {

@@ -31,6 +31,7 @@ export const rule: Rule = {
       if (!/^(?:module|lightning)$/.test(facts.role(cls)) || facts.gradMode(statement) === "off") continue;
       if (isBegunAnew(attribute!, cls, fn, facts)) continue;
       if (facts.value(statement.value).what === "number") continue;
+      if (facts.guesses && isComparedWithNumber(attribute!, cls, facts)) continue;
       if (facts.hot(statement) && derivesFromInput(statement.value, facts))
         yield {
           at: statement,
@@ -96,6 +97,19 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `if self.threshold > 0.0: self.threshold -= delta`: a setting that a schedule moves. */
+function isComparedWithNumber(attribute: string, cls: ClassDef, { file }: Facts): boolean {
+  return file
+    .all("Compare")
+    .some(
+      (test) =>
+        contains(cls, test) &&
+        test.parent?.kind === "If" &&
+        selfAttribute(test.left) === attribute &&
+        test.rights[0]?.kind === "Num",
+    );
+}
 
 /** Computed from what the forward was given, or from the loss that it returns. */
 function isOfStep(value: Expr, facts: Facts): boolean {

@@ -1,4 +1,5 @@
 import heapq
+import json
 import queue
 from collections import defaultdict
 
@@ -89,3 +90,59 @@ def replay(net, opt, loader, crit):
         rate += accuracy
         rates.append(accuracy)
     return total / len(loader), rate
+
+
+class Player:
+    def __init__(self, model):
+        self.model = model
+        self.values, self.entropies = [], []
+        self.outputs = {}
+
+    def action_train(self, state):
+        value, logit = self.model(state)
+        entropy = -(logit.log_softmax(1) * logit.softmax(1)).sum(1)
+        # trap: emptied by `clear`, and read by who differentiates it in another file
+        self.entropies.append(entropy)
+        self.values.append(value)
+
+    def clear(self):
+        self.entropies = []
+        self.values = []
+
+
+def play(player, states, opt):
+    for state in states:
+        player.action_train(state)
+        loss = compute_loss(player)
+        loss.backward()
+        opt.step()
+        player.clear()
+
+
+def read_losses(paths, opt):
+    losses = []
+    for path in paths:
+        data = json.load(open(path))
+        # trap: of a file
+        losses.append(data["ego_loss"])
+        opt.step()
+    return losses
+
+
+class Epochs:
+    def train_step(self, batch):
+        loss = self.net(batch).mean()
+        loss.backward()
+        self.opt.step()
+        metrics = {
+            "loss": loss.detach() * self.scale,
+        }
+        return metrics
+
+    def train_epoch(self, loader):
+        kept = []
+        for batch in loader:
+            metrics = self.train_step(batch)
+            # trap: cut off where it is made
+            kept.append(metrics["loss"])
+        return torch.stack(kept).mean()

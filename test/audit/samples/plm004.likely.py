@@ -133,3 +133,52 @@ def train(model, loader, opt, info):
         info.last_out = out  # expect: PLM004
         info["out"] = out  # likely: PLM004
         model.cached_out = out  # expect: PLM004
+
+
+class Reconstruction(nn.Module):
+    def __init__(self, encoder, decoder):
+        super().__init__()
+        self.encoder, self.decoder = encoder, decoder
+
+    def last_reconstruction(self):
+        return self.decoder(self.last_pred).detach().cpu()
+
+    def get_sigma_loss(self):
+        return self.spread
+
+    def forward(self, x):
+        latent = self.encoder(x)
+        pred = self.decoder(latent)
+        self.last_pred = pred  # likely: PLM004
+        # trap: part of a loss
+        self.spread = self.encoder(latent)
+        return (pred - x).pow(2).mean()
+
+
+class Restorer:
+    def optimize_parameters(self, step):
+        preds = self.net(self.low)
+        if not isinstance(preds, list):
+            preds = [preds]
+        # trap: differentiated below, only the picture stays
+        self.output = preds[-1]
+        loss = self.crit(preds[-1], self.target)
+        loss.backward()
+        self.optimizer.step()
+
+
+class Box(nn.Module):
+    def __init__(self, teacher, student):
+        super().__init__()
+        self.teacher = teacher
+
+        def extract(self, inputs, output):
+            # trap: found again by who computes the loss
+            self.__dict__["box"]["output"] = output
+
+        teacher.register_forward_hook(extract)
+        student.register_forward_hook(extract)
+
+    def forward(self, x):
+        self.teacher(x)
+        return self.crit(self.teacher.__dict__["box"]["output"], x)

@@ -43,3 +43,26 @@ class Record:
         for path in paths:
             # trap: no tensor
             self.paths.append(path)
+
+
+class Actor:
+    def __init__(self, model):
+        self.model = model
+        self.scores, self.rewards = [], []
+
+    def action_train(self, state):
+        score, logit = self.model(state)
+        # trap: emptied by `clear`, and read by who differentiates it in another file
+        self.scores.append(score)
+
+    def clear(self):
+        self.scores = []
+
+
+def play(player, states, opt):
+    for state in states:
+        player.action_train(state)
+        loss = compute_loss(player)
+        loss.backward()
+        opt.step()
+        player.clear()

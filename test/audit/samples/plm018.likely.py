@@ -31,3 +31,17 @@ class Agent:
         with torch.no_grad():
             # trap: nothing is recorded
             self.level.mul_(0.99).add_(0.01 * values.abs().mean())
+
+
+class Density(torch.nn.Module):
+    def __init__(self, threshold):
+        super().__init__()
+        self.threshold = threshold
+
+    def update_threshold(self, delta):
+        if self.threshold > 0.0:
+            # trap: a setting that a schedule moves
+            self.threshold -= delta
+
+    def forward(self, x):
+        return x.clamp(min=self.threshold).sum()
