@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { PythonFile } from "../python/file.ts";
+import { blockOf, statementOf } from "../python/nodes.ts";
 import { Lines } from "../python/source.ts";
 import type { NotebookCell } from "../python/notebook.ts";
 import type { Node } from "../python/tree.ts";
@@ -56,6 +57,7 @@ export function checkPython(
   const { file } = facts;
   const suppressions = new Suppressions(file.tree.comments, file);
   const report = new Reporter(file.path, file, settings, cells);
+  const block = new LikelyBlocks();
   const judge = (asked: Facts, told: Set<string>): void => {
     for (const { code, meta, hotOnly, inTraining, check } of selectedRules(settings)) {
       if (!check || isIgnoredIn(file.path, code, settings)) continue;
@@ -69,6 +71,8 @@ export function checkPython(
         const finding = asked.guesses
           ? asLikely(found)
           : asEarned(meta, asItRuns(meta, found, asked), asked, settings);
+        if (asked.guesses && meta.patterns.some((one) => QUEUED.has(one)) && block.goesOn(code, found.at))
+          continue;
         const fix = finding.fix?.imports
           ? { ...finding.fix, edits: [...finding.fix.edits, ...importEdits(file, finding.fix.imports)] }
           : finding.fix;
@@ -84,6 +88,28 @@ export function checkPython(
     for (const { code, at } of suppressions.unused((one) => ran(one, file.path, settings)))
       report.add(UNUSED_NOQA, { at, message: `\`noqa: ${code}\` silences nothing here` }, undefined);
   return report.sorted();
+}
+
+/** Patterns of the catalogue that wait for what is queued, and find next to nothing queued right after they have. */
+const QUEUED: ReadonlySet<number> = new Set([25, 26, 37, 69]);
+
+/** Of statements one after the other that a rule says the same likely thing of, the first is enough: `a.item()`, `b.item()`, `c.item()`. */
+class LikelyBlocks {
+  readonly #told = new Map<string, Set<Node>>();
+
+  /** Whether the statement right above was told, or would have been but for the one above that. */
+  goesOn(code: string, at: Finding["at"]): boolean {
+    const statement = "parent" in at ? statementOf(at as Node) : null;
+    const block = statement && blockOf(statement);
+    if (!statement || !block || /^(?:If|For|While|With|Try|FunctionDef|ClassDef)$/.test(statement.kind))
+      return false;
+    let told = this.#told.get(code);
+    if (!told) this.#told.set(code, (told = new Set()));
+    const above = block[block.indexOf(statement) - 1];
+    const goesOn = told.has(statement) || (above !== undefined && told.has(above));
+    told.add(statement);
+    return goesOn;
+  }
 }
 
 /** What rests on a guess is worth a look; nobody's code is changed for it. */

@@ -28,9 +28,9 @@ export function typesAskedFor(file: PythonFile): ReadonlyMap<string, readonly As
 
 /** `loss.item() if torch.is_tensor(loss) else loss`: what is handed on as it is, is no tensor. */
 export function isUnlessTensor({ test, orelse }: Expr & { kind: "IfExp" }, file: PythonFile): boolean {
-  if (test.kind !== "Call" || orelse.kind !== "Name") return false;
+  if (test.kind !== "Call" || !/^(?:Name|Attribute|Subscript)$/.test(orelse.kind)) return false;
   const [of, type] = test.args;
-  if (of?.value.kind !== "Name" || of.value.id !== orelse.id) return false;
+  if (!of || file.textOf(of.value) !== file.textOf(orelse)) return false;
   const asked = file.dotted(test.func);
   return (
     asked === "torch.is_tensor" ||

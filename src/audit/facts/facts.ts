@@ -32,7 +32,7 @@ import {
 import type { Backward, Loop } from "./training.ts";
 import { EACH, SHAPED } from "./returns.ts";
 import { skips, skipsAbove } from "./turns.ts";
-import { isSeldom, likelyStep, likelyTraining } from "./likely.ts";
+import { isBeforeError, isSeldom, likelyStep, likelyTraining } from "./likely.ts";
 import { lossesStepped } from "./stepped-losses.ts";
 import { isTurnedOff, switchesGiven } from "./training-switch.ts";
 import { Values } from "./values.ts";
@@ -483,7 +483,7 @@ export class Facts {
   frequency(node: Node, within: Node): Frequency {
     const found = frequency(node, within, this.file);
     if (this.guesses) {
-      if (found === "throttled" || isCaught(node, within)) return "throttled";
+      if (found === "throttled" || isCaught(node, within) || isBeforeError(node, within)) return "throttled";
       return isSeldom(node, within, this.file) ? "unknown" : "every";
     }
     return found === "every" && this.#isForMissing(node) ? "unknown" : found;

@@ -84,8 +84,7 @@ function isSized(definition: Definition, file: PythonFile): boolean {
 }
 
 /** `mask.to(x.device)`, `mask.unsqueeze(0).cuda()`, `mask.numpy()`: it may be on the host. */
-export const isPlaced = (definition: Definition, file: PythonFile): boolean =>
-  placedBy(definition, file).length > 0;
+const isPlaced = (definition: Definition, file: PythonFile): boolean => placedBy(definition, file).length > 0;
 
 const PLACES = /^(?:to|cuda|cpu|numpy|type_as)$/;
 

@@ -4,9 +4,11 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Expr, FunctionDef, Lambda, Node, Subscript } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import { placedBy } from "./inputs.ts";
+import { isHostDefinition, isOnHost, isTelling } from "./likely-numbers.ts";
 import { isLossName } from "./naming.ts";
 import { callTarget } from "./summary.ts";
 import { isUsedAsTensor } from "./tensor-use.ts";
+import { NUMBER } from "./value.ts";
 import type { Value } from "./value.ts";
 
 /**
@@ -29,7 +31,10 @@ const COUNT =
   /^(?:num|n|in|out|len|max|min|dim|d|size|use|is|has|with|add|return|output|do|should|idx|label_idx)_/;
 
 /** `cond_drop_prob`, `expand_ratio`: numbers that a network is built or run with. */
-const RATE = /drop|_ratio$|_coef$/;
+const RATE = /drop|_ratio$|_coef$|(?:^|_)(?:init|keep|flip|swap|mix|mask|aug|skip|start|end)_prob$/;
+
+/** Somebody computes on a device in this file, or in what it is written for. */
+const COMPUTES = /torch|cuda|backward|tensor|lightning|accelerat|transformers|loss_fn|optimizer/i;
 
 /** `self.attention`, which the constructor alone writes, as what it is given. */
 function isOption(expr: Expr, file: PythonFile): boolean {
@@ -59,15 +64,13 @@ const isSize = (value: Expr | null): boolean =>
 const ON_HOST =
   /^(?:__getitem__|__len__|__init__|_?(?:collate|load|read|parse|preprocess|pre_process|prepare_data|build|make_data|get_data|setup|augment|transform|tokeni[sz]e|encode_text|save|plot|draw|show|visuali[sz]e|dump|write|export|convert)\w*)$/;
 
-/** What trains or evaluates by itself, and hands back the numbers: `loss = train(x, y)`, `val_loss = evaluate(net, loader)`. */
-const TELLS =
-  /^_?(?:train|test|eval\w*|valid\w*|fit|run_epoch|train_(?:on_)?(?:a_)?batch|update(?:_\w+)?|learn|(?:train|test|val)_(?:epoch|one_epoch|loop|model))$/;
-
-export const isTelling = (name: string): boolean => TELLS.test(name);
-
 /** What runs in a training step, by its name. */
 const STEPS =
   /^_?(?:train(?!er|ing_args|_test_split|_loop|_model|_network|_net)(?:_?(?:step|batch|iter(?:ation)?|one_(?:step|batch|iter(?:ation)?)|on_batch|D|G|generator|discriminator|critic|actor))|training_step|\w*_step|step|update(?:_\w+)?|optimi[sz]e(?:_\w+)?|learn|backward(?:_\w+)?|forward(?:_\w+)?|(?:run|process|handle)_(?:step|batch|iter)|on_(?:train_)?(?:batch|step|iteration)_end|(?:after|before)_(?:\w+_)?(?:step|batch|iter(?:ation)?|backward)|closure|(?:compute|calc|calculate|get)_(?:\w+_)?loss(?:es)?|(?:\w+_)?loss(?:es)?(?:_fn|_func|_function)?|train_(?:on_)?(?:batch|step))$/;
+
+/** What tells, keeps, makes or gathers beside a step: `log_training_step`, `cache_step`, `get_loss_fn`, `reduce_losses`. */
+const BESIDE =
+  /^_?(?:log|cache|reduce|gather|sync|print|report|record|save|restore|setup|init|make|create|build|register|format|summari[sz]e|infer|generate|test|demo)(?:_|$)|^_?get_\w*(?:fn|func|function|functions|fns|class|cls|weights?)$/;
 
 /** What a file says that trains or helps to. */
 const TRAINS = /backward|optimizer|zero_grad|loss|Trainer\b/;
@@ -82,6 +85,7 @@ export function likelyValue(definition: Definition, file: PythonFile): Value | n
   const { name, how, node } = definition;
   if (how === "function" || how === "class" || how === "import" || how === "delete") return null;
   if (definition.value?.kind === "Call" && isTelling(lastWord(definition.value.func))) return null;
+  if (!file.says(COMPUTES)) return null;
   if (COUNT.test(name) || RATE.test(name) || isSize(definition.value)) return null;
   const fn = ofDefinition(definition);
   if (fn?.kind === "FunctionDef" && ON_HOST.test(fn.name)) return null;
@@ -90,6 +94,7 @@ export function likelyValue(definition: Definition, file: PythonFile): Value | n
     (node.star !== 0 || node.default?.kind === "Num" || node.default?.kind === "Str")
   )
     return null;
+  if (isHostDefinition(definition, file)) return NUMBER;
   if (COMPUTED.test(name) && (how !== "param" || isUsedAsTensor(definition, file)))
     return {
       what: how === "unpack" || how === "assign" ? "tensor" : "output",
@@ -153,7 +158,7 @@ function ofDefinition({ node }: Definition): FunctionDef | Lambda | null {
 
 /** The same of what has no definition: an attribute, an entry, what a call gives. */
 export function likelyPart(expr: Expr, file: PythonFile): Value | null {
-  if (expr.kind === "Subscript" && isTold(expr, file)) return null;
+  if ((expr.kind === "Subscript" && isTold(expr, file)) || !file.says(COMPUTES)) return null;
   const word =
     expr.kind === "Subscript"
       ? expr.index.kind === "Str"
@@ -166,12 +171,15 @@ export function likelyPart(expr: Expr, file: PythonFile): Value | null {
           : "";
   if (expr.kind === "Call")
     return (isLossName(word) || /^(?:\w+_)?loss$/.test(word)) &&
-      !(expr.args.length > 0 && expr.args.every(({ value }) => isSetting(value)))
+      !(expr.args.length > 0 && expr.args.every(({ value }) => isSetting(value))) &&
+      !isOnHost(expr, file)
       ? { what: "tensor", device: "network", graph: "yes" }
       : null;
   if (COUNT.test(word) || RATE.test(word) || isSetting(expr) || isOption(expr, file)) return null;
   return COMPUTED.test(word)
-    ? { what: "tensor", device: "network", graph: isLossName(word) ? "yes" : "unknown" }
+    ? isOnHost(expr, file)
+      ? NUMBER
+      : { what: "tensor", device: "network", graph: isLossName(word) ? "yes" : "unknown" }
     : null;
 }
 
@@ -199,16 +207,47 @@ function isSetting(expr: Expr): boolean {
 
 /** Whether a function runs once a step, by its name and where it stands. */
 export function likelyStep(fn: FunctionDef | Lambda | null, file: PythonFile): boolean {
-  if (fn?.kind !== "FunctionDef" || JUDGES.test(fn.name) || ON_HOST.test(fn.name)) return false;
+  if (
+    fn?.kind !== "FunctionDef" ||
+    JUDGES.test(fn.name) ||
+    ON_HOST.test(fn.name) ||
+    BESIDE.test(fn.name) ||
+    isOfExample(fn, file)
+  )
+    return false;
   const cls = classOf(fn);
   if (
     cls &&
-    /Dataset|Sampler|Transform|Collat|Scheduler|Processor|Tokenizer|Config|Eval|Env|Metric|Accuracy|Score|F1/.test(
+    /Dataset|Sampler|Transform|Collat|Scheduler|Processor|Tokenizer|Config|Eval|Env|Metric|Matrix|Accuracy|Score|F1|Augment|Logger|Tracker|Meter|Export|Infer|Backend/.test(
       cls.name,
     )
   )
     return false;
   return STEPS.test(fn.name) && file.says(TRAINS);
+}
+
+/** What is called here, but by the example at the end of its file alone: `if __name__ == "__main__":` and nothing else. */
+function isOfExample(fn: FunctionDef, file: PythonFile): boolean {
+  if (fn.parent?.kind !== "Module") return false;
+  const calls = file.callsNamed(fn.name).filter((call) => file.dotted(call.func) === file.qualified(fn));
+  return (
+    calls.length > 0 &&
+    calls.every((call) => {
+      const by = functionOf(call);
+      return (
+        by === fn ||
+        (by === null ? !isInLoop(call) : /^_?(?:test|demo|example|main$)/.test(nameOf(by)) && !isInLoop(call))
+      );
+    })
+  );
+}
+
+const nameOf = (fn: FunctionDef | Lambda): string => (fn.kind === "FunctionDef" ? fn.name : "");
+
+function isInLoop(node: Node): boolean {
+  for (let at = node.parent; at && at.kind !== "FunctionDef"; at = at.parent)
+    if (at.kind === "For" || at.kind === "While") return true;
+  return false;
 }
 
 /** Whether a loop goes through batches that are trained on, by what it goes over and who does. */
@@ -243,9 +282,19 @@ export function isSeldom(node: Node, within: Node, file: PythonFile): boolean {
   return false;
 }
 
+/** In a branch that ends in an error, `if not legal.all(): bad = legal.tolist(); raise …`: on no step that goes on. */
+export function isBeforeError(node: Node, within: Node): boolean {
+  for (let child = node, at = node.parent; at && at !== within; child = at, at = at.parent) {
+    if (at.kind !== "If" || child === at.test) continue;
+    if ((at.body.includes(child as never) ? at.body : at.orelse).at(-1)?.kind === "Raise") return true;
+  }
+  return false;
+}
+
 function holdsSeldom(test: Expr, file: PythonFile): boolean {
   if (test.kind === "Bool" && test.op === "and") return test.values.some((one) => holdsSeldom(one, file));
   if (SELDOM.test(file.textOf(test))) return true;
+  if (isForNow(test, file)) return true;
   if (test.kind === "Name")
     return file.scopes
       .reaching(test)
@@ -256,4 +305,18 @@ function holdsSeldom(test: Expr, file: PythonFile): boolean {
       );
   // `self.should_log = step % self.every == 0` above.
   return test.kind === "Attribute" && new RegExp(`\\b${test.attr} *= *[^=\\n]*%`).test(file.text);
+}
+
+/** `if metrics is not None:` of `metrics = tracker.end_step(…)`, which has some now and then; `if CHECKS:` of a switch that is off. */
+function isForNow(test: Expr, file: PythonFile): boolean {
+  const asked =
+    test.kind === "Compare" && test.ops[0] === "is not" && test.rights[0]?.kind === "Const"
+      ? test.left
+      : test;
+  if (asked.kind !== "Name") return false;
+  const [made, ...more] = file.scopes.reaching(asked);
+  if (!made?.value || more.length > 0 || made.how !== "assign") return false;
+  return asked === test
+    ? /^[A-Z_\d]+$/.test(asked.id) && /environ|getenv|^False$/.test(file.textOf(made.value))
+    : made.value.kind === "Call" && /metrics?$|stats$|logs?$|report$|summary$/.test(asked.id);
 }

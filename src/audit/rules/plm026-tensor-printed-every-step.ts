@@ -1,4 +1,4 @@
-import { ancestors, lastWord, statementOf } from "../../python/nodes.ts";
+import { ancestors, contains, lastWord, statementOf } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { isShownAfterRead } from "../facts/echoes.ts";
@@ -26,31 +26,58 @@ export const rule: Rule = {
     hotOnly: true,
   },
   *check(facts) {
-    const told = new Set<Node>();
-    for (const call of facts.file.calls.matching(SHOWN)) {
-      if (!isShown(call, facts)) continue;
-      for (const value of call.args.flatMap(({ value: one }) => shownBy(one, facts)))
-        // Of `"%.3f" % loss` the loss is told below.
-        if (!isFormat(value) && !isWord(value) && facts.onAccelerator(value) && facts.everyStep(call))
-          yield report(value, call, facts, told);
-    }
-    for (const text of facts.file.all("Str"))
-      for (const part of text.parts)
-        if (
-          facts.hot(text) &&
-          !isWord(part) &&
-          facts.onAccelerator(part) &&
-          facts.everyStep(text) &&
-          !isRaised(text)
-        )
-          yield report(part, showing(text), facts, told);
-    for (const format of facts.file.all("Binary"))
-      if (isFormat(format))
-        for (const value of format.right.kind === "Tuple" ? format.right.items : [format.right])
-          if (facts.onAccelerator(value) && facts.everyStep(format) && !isRaised(format))
-            yield report(value, showing(format), facts, told);
+    for (const found of shows(facts)) if (!facts.guesses || !isNow(found.at as Expr, facts)) yield found;
   },
 };
+
+/** Not on every step, as it seems, or not what a step computes. */
+function isNow(shown: Expr, { file }: Facts): boolean {
+  // `f"train_{feature}"` names something.
+  if (/^[\w/]\{$/.test(file.text.slice(shown.start - 2, shown.start)) && shown.parent?.kind === "Str")
+    return true;
+  const text = file.textOf(shown);
+  let asked = false;
+  for (const at of ancestors(shown)) {
+    if (at.kind === "FunctionDef" || at.kind === "For" || at.kind === "While")
+      // `print(f"Epoch {epoch}: {loss}")` after all loops.
+      return asked || (at.kind === "FunctionDef" && /\bepoch\b/i.test(file.textOf(statementOf(shown)!)));
+    // `if y.max() > 1: print(y.max())`: shown where it is out of range.
+    if (
+      at.kind === "If" &&
+      !contains(at.test, shown) &&
+      text.includes("(") &&
+      file.textOf(at.test).includes(text)
+    )
+      asked = true;
+  }
+  return asked;
+}
+
+function* shows(facts: Facts): Generator<Finding> {
+  const told = new Set<Node>();
+  for (const call of facts.file.calls.matching(SHOWN)) {
+    if (!isShown(call, facts)) continue;
+    for (const value of call.args.flatMap(({ value: one }) => shownBy(one, facts)))
+      // Of `"%.3f" % loss` the loss is told below.
+      if (!isFormat(value) && !isWord(value) && facts.onAccelerator(value) && facts.everyStep(call))
+        yield report(value, call, facts, told);
+  }
+  for (const text of facts.file.all("Str"))
+    for (const part of text.parts)
+      if (
+        facts.hot(text) &&
+        !isWord(part) &&
+        facts.onAccelerator(part) &&
+        facts.everyStep(text) &&
+        !isRaised(text)
+      )
+        yield report(part, showing(text), facts, told);
+  for (const format of facts.file.all("Binary"))
+    if (isFormat(format))
+      for (const value of format.right.kind === "Tuple" ? format.right.items : [format.right])
+        if (facts.onAccelerator(value) && facts.everyStep(format) && !isRaised(format))
+          yield report(value, showing(format), facts, told);
+}
 
 /** What an argument shows: itself, or each of a dict, also of `logs` in `bar.set_postfix(**logs)` with what is put in later. */
 function shownBy(expr: Expr, facts: Facts): readonly Expr[] {

@@ -111,10 +111,12 @@ export const rule: Rule = {
  * The test `if valid.any():`, `if mask.sum() > 0:` around a node, or the node itself: hardly ever is there a batch without any.
  * So with `if "fine" in made:`: what is handed in has the same entries on every step.
  */
-function whereThereAreAny(node: Expr, { file }: Facts): Node {
+function whereThereAreAny(node: Expr, { file, guesses }: Facts): Node {
   let found: Node = node;
   for (let at: Node | null = statementOf(node); at?.parent?.kind === "If"; at = at.parent) {
     const { body, test } = at.parent;
+    // `if wrong.any(): raise …`
+    if (guesses && body.at(-1)?.kind === "Raise") break;
     if (!body.includes(at as Stmt) || !(asksForAny(test) || asksForEntry(test, file))) break;
     found = at.parent;
   }

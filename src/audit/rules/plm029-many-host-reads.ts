@@ -1,5 +1,14 @@
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, blockOf, classOf, contains, lastWord, statementOf } from "../../python/nodes.ts";
+import {
+  ancestors,
+  blockOf,
+  classOf,
+  contains,
+  functionOf,
+  lastWord,
+  namesIn,
+  statementOf,
+} from "../../python/nodes.ts";
 import type { Call, Comp, Expr, For, Node, NodeOf, Stmt } from "../../python/tree.ts";
 import { localName } from "../imports.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
@@ -8,6 +17,7 @@ import { everyUpdate } from "../facts/facts.ts";
 import type { Facts, Hot } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
 import { isReadOffNetwork } from "../facts/networks.ts";
+import { isOnHost } from "../facts/likely-numbers.ts";
 import { loopsAround } from "../facts/training.ts";
 import { isThrottle } from "../facts/turns.ts";
 import type { Fix, Rule } from "../rule.ts";
@@ -53,6 +63,7 @@ export const rule: Rule = {
     const loops = new Set<Node>();
     for (const call of facts.file.callsNamed("item", "float")) {
       const loop = facts.guesses ? innerLoop(call, facts) : null;
+      if (loop && (decidesLoop(call) || isSentBelow(call, facts))) continue;
       if (!readsInLoop(call, facts) && (!loop || loops.has(loop) || !isLikelyRead(call, facts))) continue;
       if (loop) loops.add(loop);
       yield {
@@ -148,6 +159,30 @@ function innerLoop(call: Call, facts: Facts): Node | null {
   return null;
 }
 
+/** `left = mask.sum().item()`, `if left == 0: break`: the next turn has to know it. */
+function decidesLoop(call: Call): boolean {
+  const statement = statementOf(call);
+  const block = statement && blockOf(statement);
+  if (statement?.kind !== "Assign" || !block || statement.targets[0]?.kind !== "Name") return false;
+  const { id } = statement.targets[0];
+  return block
+    .slice(block.indexOf(statement) + 1)
+    .some(
+      (one) =>
+        one.kind === "If" &&
+        /^(?:Break|Return)$/.test(one.body.at(-1)?.kind ?? "") &&
+        namesIn(one.test).some((name) => name.id === id),
+    );
+}
+
+/** `(index == i).sum().item()`, and `index.to(device)` below: until then it is on the host. */
+function isSentBelow(call: Call, { file }: Facts): boolean {
+  if (call.func.kind !== "Attribute") return false;
+  return namesIn(call.func.value).some(({ id, end }) =>
+    new RegExp(`(?<![\\w.])${id}\\.(?:to|cuda)\\(`).test(file.text.slice(end, functionOf(call)?.end ?? end)),
+  );
+}
+
 const NAMES = /(?:^|_)(?:names?|keys?)$/;
 
 /** `names` of `names[i]`, `x` of `x.mean()`. */
@@ -166,7 +201,10 @@ function isLikelyRead(call: Call, facts: Facts): boolean {
     if (call.func.attr !== "item" || call.args.length > 0) return false;
     const { what, device } = facts.value(call.func.value);
     return what === "unknown"
-      ? facts.accelerator && !NAMES.test(namedBy(call.func.value)) && !isOfNumPy(call.func.value, facts)
+      ? facts.accelerator &&
+          !isOnHost(call.func.value, facts.file) &&
+          !NAMES.test(namedBy(call.func.value)) &&
+          !isOfNumPy(call.func.value, facts)
       : device !== "cpu" && facts.onAccelerator(call.func.value);
   }
   return readsScalar(call, facts);
@@ -203,8 +241,18 @@ function clusters(reads: readonly Call[]): readonly (readonly Call[])[] {
   }
   const single = near.filter(({ length }) => length === 1).flat();
   // Of two branches only one is run.
-  const scattered = single.filter((call) => !isOtherBranch(single[0]!, call));
+  const scattered = single.filter(
+    (call) => !isOtherBranch(single[0]!, call) && !isAfterReturn(single[0]!, call),
+  );
   return [...near, scattered].filter(({ length }) => length > 1);
+}
+
+/** `if torch.is_tensor(x): return x.item()`, then `return float(x)`: of the two one is run. */
+function isAfterReturn(first: Call, then: Call): boolean {
+  for (const at of ancestors(first))
+    if (at.kind === "If" && !contains(at, then) && at.body.at(-1)?.kind === "Return")
+      return contains(at.body.at(-1)!, first);
+  return false;
 }
 
 /** `x.item()` or `float(x)` of a device tensor. */

@@ -1,6 +1,6 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/facts.ts";
@@ -32,9 +32,24 @@ export const rule: Rule = {
   },
   *check(facts) {
     for (const found of findings(facts))
-      if (!facts.guesses || isLikelyOften(found.at as Node, facts)) yield found;
+      if (
+        !facts.guesses ||
+        (isLikelyOften(found.at as Node, facts) && !isInstead(found.at as Node, facts.file))
+      )
+        yield found;
   },
 };
+
+/** `return torch.tensor(0.0, device=device)` where there is nothing to compare, `else: loss = torch.tensor(0.0).to(device)`: no other step has it. */
+function isInstead(node: Node, file: PythonFile): boolean {
+  const statement = statementOf(node);
+  const branch = statement?.parent;
+  return (
+    branch?.kind === "If" &&
+    (statement!.kind === "Return" || branch.orelse.includes(statement as never)) &&
+    /^torch\.(?:\w*[tT]ensor|zeros)\(\[?(?:0(?:\.0*)?|1)?\]?[,)]/.test(file.textOf(node))
+  );
+}
 
 function* findings(facts: Facts): Generator<Finding> {
   // Pictures are transformed on the host, by the loader.

@@ -84,11 +84,34 @@ function isMeter({ func }: Call, facts: Facts): boolean {
   return (
     facts.file.dotted(func) === null &&
     what !== "container" &&
+    !(func.attr === "update" && isDict(func.value, facts)) &&
     // `scores.add(loss)`
     !(what === "tensor" && /^(?:add|put)$/.test(func.attr)) &&
     !facts.file.mentions("torchmetrics") &&
     !KEEPERS.test(callTarget(func.parent as Call, facts.file) ?? "")
   );
+}
+
+/** `losses.update(more)` of what is asked for its keys, or read by one, in the same function, or is handed a dict. */
+function isDict(of: Expr, { file }: Facts): boolean {
+  const call = of.parent?.parent;
+  const [only, ...more] = call?.kind === "Call" ? call.args : [];
+  if (only && more.length === 0 && only.name === null && only.value.kind === "Dict") return true;
+  // `losses = self.compute_losses(boxes)`: meters are made by their class.
+  const made = of.kind === "Name" ? file.scopes.reaching(of) : [];
+  if (
+    made.some(
+      ({ how, value }) =>
+        how === "assign" &&
+        value?.kind === "Call" &&
+        /^_?(?!.*(?:meter|track|log|metric))[a-z]/.test(lastWord(value.func)),
+    )
+  )
+    return true;
+  const fn = functionOf(of);
+  const code = fn ? file.codeOf(fn) : "";
+  const name = file.textOf(of).replace(/\W/g, "\\$&");
+  return new RegExp(`(?<![\\w.])${name}(?:\\.(?:keys|items|values|get|pop)\\(|\\[['"f])`).test(code);
 }
 
 /** `loss`, `errors.mean()`: what is measured, by its name; predictions are judged on the device. */

@@ -48,7 +48,7 @@ export const rule: Rule = {
     yield* pairs(facts);
     if (!clock) return;
     for (const difference of file.all("Binary")) {
-      if (difference.op !== "-") continue;
+      if (difference.op !== "-" || (facts.guesses && isInSeconds(difference))) continue;
       const start =
         difference.right.kind === "Name"
           ? clockStart(difference.right, facts)
@@ -100,6 +100,7 @@ function* likelySpans(facts: Facts): Generator<Finding> {
     }
   for (const difference of file.all("Binary")) {
     if (difference.op !== "-" || ancestors(difference).some((at) => at.kind === "If" && isMain(at))) continue;
+    if (isInSeconds(difference)) continue;
     const now = readsSomeClock(difference.left, file)
       ? difference.left
       : lastReading(difference.left, difference, file);
@@ -121,6 +122,11 @@ function* likelySpans(facts: Facts): Generator<Finding> {
     }
   }
 }
+
+/** `timedelta(seconds=int(time.time() - start))`: how long a whole run took. */
+const isInSeconds = (difference: Node): boolean =>
+  ancestors(difference).some((at) => at.kind === "Call" && lastWord(at.func) === "int") &&
+  ancestors(difference).some((at) => at.kind === "Call" && lastWord(at.func) === "timedelta");
 
 /** A loss that is told reads it, and with it waits. */
 const TELLS = /\b(?:print|info|log\w*|add_scalars?|set_postfix\w*|set_description|update)\([^)]*(?:loss|acc)/;

@@ -1,5 +1,9 @@
+import os
+
 import torch
 import torch.nn as nn
+
+CHECKED = os.environ.get("CHECKED") == "1"
 
 
 class Head(nn.Module):
@@ -18,6 +22,13 @@ class Head(nn.Module):
             x = x[:, :4]
         if (labels == 1).any():  # likely: PLM027
             x = x + 1
+        # trap: computed from settings and what was read
+        ratio = max(self.config["threshold"] / (x.sum().item() + 1e-6), 0.0)
+        if ratio > 1.0:
+            x = x * ratio
+        if CHECKED:
+            # trap: only where somebody asks for it
+            assert (labels >= 0).all()
         return self.proj(x)
 
 

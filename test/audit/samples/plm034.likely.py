@@ -6,7 +6,9 @@ def train(loader, model, ema, optimizer, history):
         loss = (model(x) - y).pow(2).mean()
         optimizer.zero_grad()
         loss.backward()
-        history["norm"] = torch.cat([p.grad.view(-1) for p in model.parameters()]).norm()  # likely: PLM034
+        history["size"] = torch.cat([p.grad.abs().view(-1) for p in model.parameters()]).norm()  # likely: PLM034
+        # trap: views of them, and one kernel
+        history["norm"] = torch.cat([p.grad.detach().reshape(-1) for p in model.parameters()]).norm()
         # trap: counted, and nothing computed
         total = sum(p.numel() for p in model.parameters() if p.grad is not None)
         # trap: no kernels

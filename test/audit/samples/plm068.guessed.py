@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import torch
 import torch.nn as nn
 
@@ -14,8 +15,11 @@ class Head(nn.Module):
             x = x + at
         # trap: as packed sequences want them
         x = x[:, : lengths.max()]
+        # trap: whatever it is called, one of NumPy's
+        logits = np.array([part.total for part in parts]) / self.temperature
+        weights = np.exp(logits)
         # trap: how many there are
-        return self.proj(x) / max(len(parts), 1)
+        return self.proj(x) / max(len(parts), 1) * weights.sum()
 
 
 def train(net, criterion, loader, optimizer):

@@ -13,6 +13,9 @@ def train(net, loader, optimizer, scores, tracker, memory):
         loss.backward()
         optimizer.step()
         losses.update(loss, x.size(0))  # likely: PLM069
+        # trap: right after a read, nothing is queued
+        losses.update(loss, x.size(0))
+        seen["size"] = x.size(0)
         tracker.add({"loss": loss, "norm": out.norm()})  # likely: PLM069
         # trap: a number
         losses.update(loss.item(), x.size(0))
@@ -20,3 +23,26 @@ def train(net, loader, optimizer, scores, tracker, memory):
         seen.update({"loss": loss})
         # trap: compared on the device
         scores.update(out, y)
+
+
+class Matcher:
+    def get_loss(self, boxes, scores):
+        total_loss = super().forward(boxes, scores)
+        # trap: a dict, as its keys say
+        total_loss.update(self._get_loss_aux(boxes))
+        return {k: total_loss[k] for k in total_loss.keys()}
+
+
+def told(err):
+    return {"errD": err.cpu().item()}
+
+
+def run(loader, net, optimizer, writer):
+    net.cuda()
+    for x in loader:
+        loss = net(x.cuda()).mean()
+        loss.backward()
+        optimizer.step()
+        losses = told(loss)
+        # trap: read already
+        writer.add_scalar("loss", losses["errD"])
