@@ -152,10 +152,13 @@ function asItRuns(meta: RuleMeta, finding: Finding, facts: Facts): Finding {
   return but === null ? finding : { ...finding, severity: "note", message: `${finding.message} (${but})` };
 }
 
-/** A read waits for nothing where the host has waited for every kernel. */
+/** A read waits for next to nothing where the host has waited for every kernel, or for every gradient. */
 function whyWaitedFor({ patterns }: RuleMeta, { file, project }: Facts): string | null {
-  return patterns.some((pattern) => READS.has(pattern)) && project.blocking.has(file.module)
-    ? "once `CUDA_LAUNCH_BLOCKING=1` no longer has it wait for every kernel anyway"
+  if (!patterns.some((pattern) => READS.has(pattern))) return null;
+  if (project.blocking.has(file.module))
+    return "once `CUDA_LAUNCH_BLOCKING=1` no longer has it wait for every kernel anyway";
+  return project.searching.has(file.module)
+    ? "once anomaly detection no longer has it read every gradient anyway"
     : null;
 }
 

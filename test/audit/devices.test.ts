@@ -111,6 +111,21 @@ if __name__ == "__main__":
   expect([severity("0"), severity("1")]).toEqual(["warning", "note"]);
 });
 
+test("a program that searches every gradient for NaN waits for next to nothing more when it reads", () => {
+  const trains = (searches: string): string => `import torch
+torch.autograd.set_detect_anomaly(${searches})
+for x in loader:
+    loss = model(x.cuda()).mean()
+    loss.backward()
+    optimizer.step()
+    print(loss.item())
+`;
+  const severity = (searches: string): string | undefined =>
+    auditTexts([{ path: "train.py", text: trains(searches) }], { ...DEFAULTS, select: ["PLM025"] }).findings[0]
+      ?.severity;
+  expect([severity("False"), severity("True")]).toEqual(["warning", "note"]);
+});
+
 test("networks that a file makes and trains and never moves are on the host, whatever its neighbours do", () => {
   const toy = (made: string, between = ""): string => `import torch
 from torch import nn

@@ -159,6 +159,8 @@ export interface ProjectFacts {
   readonly wideData: ReadonlySet<string>;
   /** Modules of programs whose host waits for every kernel. */
   readonly blocking: ReadonlySet<string>;
+  /** Modules of programs that train with autograd's anomaly detection, which waits in every backward function. */
+  readonly searching: ReadonlySet<string>;
   /** Modules of programs that have a loss which goes on on the host. */
   readonly hostLosses: ReadonlySet<string>;
   /** Modules of programs in which an object differentiates its own `loss`. */
@@ -373,6 +375,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   const wideData = programs.with(({ wide: made }) => made?.some((one) => WIDE_DATA.test(one)) === true);
   const staffed = programs.with(({ loaders }) => loaders !== undefined && loaders.all > loaders.alone);
   const blocking = programs.with((file) => file.blocks === true);
+  const searching = programs.with((file) => file.searches === true);
   const hostLosses = programs.with((file) => file.hostLoss === true);
   const ownLosses = programs.with((file) => file.ownLoss === true);
   const packing = programs.with((file) => file.packs === true);
@@ -407,6 +410,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     defaulting,
     wideData,
     blocking,
+    searching,
     staffed,
     hostLosses,
     ownLosses,

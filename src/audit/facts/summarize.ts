@@ -234,6 +234,7 @@ class Summarizer {
       varies: shapesVary(file, (node) => isBehindOwnOption(node, file)) || undefined,
       mayVary: shapesMayVary(file) || undefined,
       blocks: (file.mentions("CUDA_LAUNCH_BLOCKING") && file.says(BLOCKS)) || undefined,
+      searches: (file.mentions("detect_anomaly") && file.says(SEARCHES)) || undefined,
       states: (STATES.some((word) => file.mentions(word)) && file.says(READS_STATES)) || undefined,
       ranks: setsUpRanks(file) || undefined,
       places: choosesDevice(file) || undefined,
@@ -607,6 +608,7 @@ class Summarizer {
 }
 
 /** Not under a test: where the program is started, or at the top of the file. */
+const SEARCHES = /^(?: {4}|\t)?(?:torch\.)?(?:autograd\.)?set_detect_anomaly\((?:mode ?= ?)?True[,)]/m;
 const BLOCKS = /^(?: {4}|\t)?os\.environ\[["']CUDA_LAUNCH_BLOCKING["']\] ?= ?["']1["']/m;
 
 const TRAINERS = /Trainer$/;

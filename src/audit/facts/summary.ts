@@ -60,6 +60,8 @@ export interface FileSummary {
   readonly defaults?: true | undefined;
   /** It has the host wait for every kernel. */
   readonly blocks?: true | undefined;
+  /** Autograd's anomaly detection is switched on, at the top or first in a function: it reads every gradient. */
+  readonly searches?: true | undefined;
   /** The DataLoaders that it makes. */
   readonly loaders?: LoadersMade | undefined;
   /** It sets up ranks, or has a library do so. */
