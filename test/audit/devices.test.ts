@@ -121,8 +121,8 @@ for x in loader:
     print(loss.item())
 `;
   const severity = (searches: string): string | undefined =>
-    auditTexts([{ path: "train.py", text: trains(searches) }], { ...DEFAULTS, select: ["PLM025"] }).findings[0]
-      ?.severity;
+    auditTexts([{ path: "train.py", text: trains(searches) }], { ...DEFAULTS, select: ["PLM025"] })
+      .findings[0]?.severity;
   expect([severity("False"), severity("True")]).toEqual(["warning", "note"]);
 });
 
@@ -499,6 +499,9 @@ ${between}
     "note",
   ]);
   expect(severities("        for a, b in test_loader:\n            model(a.cuda())")).toEqual(["note"]);
+  const saves = "torch.save(model.state_dict(), 'last.pt')";
+  expect(severities(`        ${saves}`)).toEqual(["note"]);
+  expect(severities(`        if epoch % 10 == 0:\n            ${saves}`)).toEqual(["warning"]);
   expect(severities("        for block in model.blocks:\n            block(out)")).toEqual(["warning"]);
 });
 

@@ -156,7 +156,7 @@ function lastRead(statement: Node, at: Expr, facts: Facts): Call | null {
       return false;
     if (node.kind === "Call" && node.end <= at.start && (!found || node.end > found.end)) {
       const source = readIn(node);
-      if (isWait(node)) found = node;
+      if (isWait(node) || isSave(node, facts)) found = node;
       else if (source && (facts.onAccelerator(source) || isAskedBack(node, source, facts))) found = node;
       // `tracker.update(loss)`, which has its value.
       else if (facts.callee(node)?.reads === true) found = node;
@@ -169,6 +169,11 @@ function lastRead(statement: Node, at: Expr, facts: Facts): Call | null {
 /** Also `rows = torch.nonzero(done)`: how many there are must be known before it can go on. */
 function isWait({ func }: Call): boolean {
   return /^(?:synchronize|nonzero|argwhere|masked_select)$/.test(lastWord(func));
+}
+
+/** `torch.save(net.state_dict(), path)` reads every parameter. */
+function isSave({ func }: Call, { file }: Facts): boolean {
+  return file.dotted(func) === "torch.save";
 }
 
 function waits(branches: Node): boolean {
