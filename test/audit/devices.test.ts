@@ -505,6 +505,31 @@ ${between}
   expect(severities("        for block in model.blocks:\n            block(out)")).toEqual(["warning"]);
 });
 
+test("what another program goes on with has to be read", () => {
+  const severity = (sends: string): string | undefined =>
+    auditTexts(
+      [
+        {
+          path: "one.py",
+          text: `import torch
+
+
+def train(model, loader, optimizer):
+    for x, y in loader:
+        out = model(x.cuda())
+${sends}
+        out.mean().backward()
+        optimizer.step()
+`,
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM025"] },
+    ).findings[0]?.severity;
+  expect(severity("        sock.sendall(pickle.dumps(out.cpu()))")).toBe("note");
+  expect(severity("        told = {'out': out.cpu()}\n        sock.send(pickle.dumps(told))")).toBe("note");
+  expect(severity("        log.write(json.dumps({'out': out.tolist()}))")).toBe("warning");
+});
+
 test("a function that trains by a closure of its own hands out what it trained, not the closure", () => {
   const fit = `from torch import nn, optim
 

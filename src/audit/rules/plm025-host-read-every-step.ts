@@ -1,4 +1,5 @@
 import { argument, isTrue, keyword } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import type { Call, Expr, If, Name, Node } from "../../python/tree.ts";
 import { ancestors, contains, lastWord, statementOf } from "../../python/nodes.ts";
 import { everyUpdate, ownUpdate } from "../facts/facts.ts";
@@ -41,9 +42,10 @@ export const rule: Rule = {
       const echo = isEcho(call, facts);
       const around = statementOf(call);
       const needed =
-        around?.kind === "If" &&
-        contains(around.test, call) &&
-        (decidesStep(around, facts.backwards) || skipsStep(around, facts));
+        (around?.kind === "If" &&
+          contains(around.test, call) &&
+          (decidesStep(around, facts.backwards) || skipsStep(around, facts))) ||
+        leavesProcess(call, facts.file);
       const when = every ? "on every step" : "on every update of this branch";
       const what = `\`${short(facts.file.textOf(call))}\` ${hot.why.startsWith("in ") ? when : `${when} (${hot.why})`}`;
       yield {
@@ -68,6 +70,19 @@ function isCutOff(source: Expr, facts: Facts): boolean {
     facts.value(source).device === "unknown"
   );
 }
+
+/** `sock.send(pickle.dumps(hidden.cpu().numpy()))`, `payload = {"hidden": hidden.cpu()}` and that below: another program goes on with it. */
+function leavesProcess(call: Call, file: PythonFile): boolean {
+  const isIn = (node: Node): boolean =>
+    ancestors(node).some((at) => at.kind === "Call" && SENDS.test(file.textOf(at.func)));
+  if (isIn(call)) return true;
+  const around = statementOf(call);
+  const target = around?.kind === "Assign" ? around.targets[0] : undefined;
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return made !== null && file.scopes.uses(made).some(isIn);
+}
+
+const SENDS = /\.send(?:all|to)?$|^c?_?pickle\.dumps$/i;
 
 /**
  * `losses["loss"].item()`, of what a function that takes the whole step handed back: no number of Python's has an `item()`, and
