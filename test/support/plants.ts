@@ -18,7 +18,7 @@ export interface Plant {
 }
 
 /**
- * `*.plants` files: `## 25 what it is`, an optional `hosts: a b`, then `=> place` lines each followed by the text for it.
+ * A file a pattern: `## 25 what it is`, an optional `hosts: a b`, then `=> place` lines each followed by the text for it.
  * `=> file name.py` is another file beside the host.
  */
 export function readPlants(): Plant[] {
