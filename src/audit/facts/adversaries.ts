@@ -31,7 +31,7 @@ export function* inLossOfAnother(facts: Facts): Generator<Unwanted> {
     const networks = [...networksOptimised(file, fn.parent).values()].map((all) => [...all]);
     const known = networks.flat().filter((one) => one.startsWith("self."));
     if (networks.length < 2 || known.length < 2) continue;
-    const learning = known.filter((one) => one.split(/[._]/).some((word) => words.has(word)));
+    const learning = known.filter((one) => one.split(/[._]/).some((word) => words.has(word.toLowerCase())));
     // Differentiated there, it is plain which optimizer takes the step.
     if (learning.length === 0 || facts.backwards.some(({ call }) => contains(fn, call))) continue;
     const code = file.codeOf(fn);

@@ -32,7 +32,7 @@ import {
 import type { Backward, Loop } from "./training.ts";
 import { EACH, SHAPED } from "./returns.ts";
 import { skips, skipsAbove } from "./turns.ts";
-import { isBeforeError, isSeldom, likelyStep, likelyTraining } from "./likely.ts";
+import { ONE_PROGRAM, isBeforeError, isSeldom, likelyStep, likelyTraining } from "./likely.ts";
 import { lossesStepped } from "./stepped-losses.ts";
 import { isTurnedOff, switchesGiven } from "./training-switch.ts";
 import { Values } from "./values.ts";
@@ -239,9 +239,13 @@ export class Facts {
     return (what === "tensor" || what === "output") && this.isAccelerator(device);
   }
 
-  /** Whether this file, or one that it is joined to by imports, uses an accelerator. */
+  /** Whether this file, or one that it is joined to by imports, uses an accelerator; likely any of a small program that does not train by itself. */
   get accelerator(): boolean {
-    return this.project.accelerated.has(this.file.module);
+    const { accelerated, files } = this.project;
+    return (
+      accelerated.has(this.file.module) ||
+      (this.guesses && files <= ONE_PROGRAM && accelerated.size > 0 && this.backwards.length === 0)
+    );
   }
 
   /** Whether the DataLoaders of this file, and of those it is joined to by imports, pin their batches. */

@@ -1,6 +1,7 @@
 import { lastWord } from "../../python/nodes.ts";
 import type { Call, Name, Node } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
+import { callTarget } from "./summary.ts";
 
 /** `logits.argmax(-1)`, `torch.max(logits, 1)`, `logits.detach().topk(5)`: which is the largest, for the accuracy; it holds no logits. */
 export function pickOf(use: Name, { file }: Facts): Call | null {
@@ -71,9 +72,11 @@ function comesTo(use: Name, method: RegExp, { file }: Facts): boolean {
       const name = /^torch\.(?:nn\.functional\.|special\.)?(\w+)$/.exec(
         file.dotted(up.parent.func) ?? "",
       )?.[1];
-      if (name === undefined) return false;
-      if (method.test(name)) return true;
-      if (!/^(?:(?:log_)?softmax|exp|log|abs|square|sqrt|sigmoid|entr|xlogy|diag(?:onal)?)$/.test(name))
+      if (name === undefined) {
+        // `off_diagonal(cross).mean()`, by a function of this file.
+        if (up.parent.func.kind !== "Name" || !file.functionNamed(callTarget(up.parent, file))) return false;
+      } else if (method.test(name)) return true;
+      else if (!/^(?:(?:log_)?softmax|exp|log|abs|square|sqrt|sigmoid|entr|xlogy|diag(?:onal)?)$/.test(name))
         return false;
       at = up.parent;
     } else return false;

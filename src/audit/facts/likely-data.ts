@@ -11,6 +11,7 @@ import { nextOf } from "./next-batches.ts";
 import { METHODS } from "./torch-names.ts";
 import { loopsAround } from "./training.ts";
 import { isIndexed } from "./worker-data.ts";
+import { ONE_PROGRAM } from "./likely.ts";
 
 /** What is likely of loaders, their batches and their data sets, by what these are called and where they come from. */
 
@@ -129,14 +130,11 @@ export function likelyDataset(cls: ClassDef, facts: Facts): boolean {
   );
 }
 
-/** A program of no more files than this is one: whatever its imports say, its loaders are for its datasets. */
-const SMALL = 80;
-
 /** Whether a loader of the program has workers, or an option asks for some. */
 export function likelyWorkers({ file, project }: Facts): boolean {
   return (
     project.staffed.has(file.module) ||
-    (project.files <= SMALL &&
+    (project.files <= ONE_PROGRAM &&
       (project.staffed.size > 0 || WORKERS.some((name) => Number(project.options.get(name) ?? 0) > 0)))
   );
 }
@@ -159,7 +157,7 @@ export function likelyPins(facts: Facts): boolean {
   return (
     pins !== null ||
     file.says(/pin_mem(?:ory)?["']?\s*[=:]\s*(?!False|None|bool)/) ||
-    (project.files <= SMALL && project.pinning.size > 0)
+    (project.files <= ONE_PROGRAM && project.pinning.size > 0)
   );
 }
 

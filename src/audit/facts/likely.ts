@@ -64,6 +64,9 @@ const isSize = (value: Expr | null): boolean =>
 const ON_HOST =
   /^(?:__getitem__|__len__|__init__|_?(?:collate|load|read|parse|preprocess|pre_process|prepare_data|build|make_data|get_data|setup|augment|transform|tokeni[sz]e|encode_text|save|plot|draw|show|visuali[sz]e|dump|write|export|convert)\w*)$/;
 
+/** A tree of no more files than this is likely one program, whatever its imports say: its loaders are for its datasets. */
+export const ONE_PROGRAM = 80;
+
 /** What runs in a training step, by its name. */
 const STEPS =
   /^_?(?:train(?!er|ing_args|_test_split|_loop|_model|_network|_net)(?:_?(?:step|batch|iter(?:ation)?|one_(?:step|batch|iter(?:ation)?)|on_batch|D|G|generator|discriminator|critic|actor))|training_step|\w*_step|step|update(?:_\w+)?|optimi[sz]e(?:_\w+)?|learn|backward(?:_\w+)?|forward(?:_\w+)?|(?:run|process|handle)_(?:step|batch|iter)|on_(?:train_)?(?:batch|step|iteration)_end|(?:after|before)_(?:\w+_)?(?:step|batch|iter(?:ation)?|backward)|closure|(?:compute|calc|calculate|get)_(?:\w+_)?loss(?:es)?|(?:\w+_)?loss(?:es)?(?:_fn|_func|_function)?|train_(?:on_)?(?:batch|step))$/;

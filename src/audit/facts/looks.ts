@@ -1,10 +1,11 @@
 import type { PythonFile } from "../../python/file.ts";
-import { contains, statementOf } from "../../python/nodes.ts";
+import { contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Assign, Attribute, Call, Expr, If, Name, Node } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 import { lexicalGrad } from "./gradmode.ts";
 import { runsNetwork } from "./network-runs.ts";
 import { isNetwork } from "./networks.ts";
+import { callTarget } from "./summary.ts";
 import { loopsAround } from "./training.ts";
 import type { Loop } from "./training.ts";
 import { isThrottle } from "./turns.ts";
@@ -35,7 +36,7 @@ function* shownNowAndThen(facts: Facts): Generator<Look> {
   const { file } = facts;
   if (facts.stepLoops.size === 0) return;
   for (const statement of file.all("Assign")) {
-    const call = statement.value;
+    const call = uncut(statement.value);
     const [target] = statement.targets;
     if (call.kind !== "Call" || !target || call.func.kind === "Call") continue;
     const names = boundBy(target);
@@ -56,6 +57,14 @@ function* shownNowAndThen(facts: Facts): Generator<Look> {
   }
 }
 
+/** `net(z)` of `net(z).detach().cpu()` */
+function uncut(value: Expr): Expr {
+  let at = value;
+  while (at.kind === "Call" && at.func.kind === "Attribute" && /^(?:detach|cpu)$/.test(at.func.attr))
+    at = at.func.value;
+  return at;
+}
+
 /** `images` of `images = net(z)` and of `images, _ = net(z)`. */
 function boundBy(target: Expr): readonly Name[] {
   const items = target.kind === "Tuple" ? target.items : [target];
@@ -69,19 +78,30 @@ function lookedAtIn(statement: Assign, facts: Facts): readonly Node[] {
   const branch = loop ? throttled(statement, loop) : null;
   if (branch || step || !loop) return branch ? [branch] : [];
   const at = loop.body.findIndex((one) => contains(one, statement));
-  const isBelow = [...facts.stepLoops].every(
-    (steps) => !contains(loop, steps) || steps.end < statement.start,
-  );
+  const isBelow = stepsIn(loop, facts).every((steps) => steps.end < statement.start);
   const rest = isBelow && at >= 0 ? loop.body.slice(at) : [];
   return rest.some((one) => SHOWS.test(facts.file.codeOf(one))) ? rest : [];
 }
 
 const SHOWS = /\b(?:save_image|imshow|imsave|savefig|add_images?|make_grid|add_figure)\(|wandb\.Image\(/;
 
-/** The loop over epochs whose body has the loop over steps. */
+/** The loop over epochs whose body has the loop over steps, or calls who has. */
 function aroundSteps(node: Node, facts: Facts): Loop | null {
   const [loop] = loopsAround(node);
-  return loop && [...facts.stepLoops].some((steps) => contains(loop, steps)) ? loop : null;
+  return loop && stepsIn(loop, facts).length > 0 ? loop : null;
+}
+
+/** The loops over steps in the loop over epochs, and calls in it of functions of this file that have one. */
+function stepsIn(loop: Loop, { file, stepLoops }: Facts): readonly Node[] {
+  return [...stepLoops].flatMap((steps): readonly Node[] => {
+    if (contains(loop, steps)) return [steps];
+    const fn = functionOf(steps);
+    return fn?.kind === "FunctionDef"
+      ? file
+          .callsNamed(fn.name)
+          .filter((call) => contains(loop, call) && file.functionNamed(callTarget(call, file)) === fn)
+      : [];
+  });
 }
 
 /** `action = actor(obs)` of a step, of which only `action.detach()` is ever used. */

@@ -61,6 +61,8 @@ export class Networks {
   readonly #file: PythonFile;
   readonly #isModule: (cls: ClassDef) => boolean;
   readonly #used = new Set<unknown>();
+  /** Names of other files, `from config import net`, that are used as networks are. */
+  readonly #imported = new Set<string>();
   readonly #unasked = new Set<unknown>();
   readonly #frozen = new Set<unknown>();
   readonly #evaluating = new Set<unknown>();
@@ -79,6 +81,7 @@ export class Networks {
       if (call.func.kind !== "Attribute" || call.args.length > 1) continue;
       const { attr, value } = call.func;
       if (!NETWORK_METHODS.has(attr) && attr !== "requires_grad_") continue;
+      if (value.kind === "Name" && file.dotted(value) !== null) this.#imported.add(value.id);
       const key = this.key(moved(value));
       if (key === null) continue;
       if (attr === "requires_grad_") {
@@ -176,7 +179,7 @@ export class Networks {
   }
 
   #isNetwork(callee: Expr): boolean {
-    if (this.#file.dotted(callee) !== null) return false;
+    if (this.#file.dotted(callee) !== null) return callee.kind === "Name" && this.#imported.has(callee.id);
     if (callee.kind === "Subscript") return callee.index.kind === "Str" && isSeveral(callee.value);
     const key = this.key(callee);
     if (key === null) return false;

@@ -22,7 +22,7 @@ export const KEEPS_SIZE =
 
 /** Whether the callee is a network: made as one, used as only networks are, or called one and called. */
 export function isNetwork(callee: Expr, facts: Facts): boolean {
-  if (facts.file.dotted(callee) !== null) return false;
+  if (facts.file.dotted(callee) !== null) return facts.networks.is(callee);
   // `model.forward(x)`
   if (callee.kind === "Attribute" && callee.attr === "forward" && callee.value.kind !== "Call")
     return isNetwork(callee.value, facts);

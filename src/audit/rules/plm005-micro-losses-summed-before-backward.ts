@@ -15,7 +15,7 @@ import type { Keep } from "../facts/kept.ts";
 import { carriedNames, isNetwork, networkOfLoss, runInParts } from "../facts/networks.ts";
 import { bringsGraph } from "../facts/likely-graphs.ts";
 import { isOfOtherRuns } from "../facts/other-runs.ts";
-import { paramGiven } from "../facts/returns.ts";
+import { paramGiven, returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { isStepMethod, loopsAround } from "../facts/training.ts";
 import type { Backward, Loop } from "../facts/training.ts";
@@ -125,8 +125,21 @@ function mayRun(call: Call, facts: Facts): boolean {
   const own = selfAttribute(call.func) ?? (call.func.kind === "Name" ? call.func.id : null);
   return (
     own !== null &&
-    !/^(?:get_|to_|log|print|update|add)|batch|data|sample|aug|device/i.test(own) &&
-    bringsGraph(call, facts)
+    ((!/^(?:get_|to_|log|print|update|add)|batch|data|sample|aug|device/i.test(own) &&
+      bringsGraph(call, facts)) ||
+      handsBackLoss(call, facts))
+  );
+}
+
+/** `get_batch_metrics(part)` of this file, which ends in `return losses.mean(), metrics`. */
+function handsBackLoss(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const name = callTarget(call, file);
+  const returned = name === null ? [] : (file.once(returnsByName).get(name) ?? []);
+  return returned.some((value) =>
+    (value.kind === "Tuple" ? value.items : [value]).some(
+      (one) => namesIn(one).some(({ id }) => LOSSES.test(id)) && bringsGraph(one, facts),
+    ),
   );
 }
 

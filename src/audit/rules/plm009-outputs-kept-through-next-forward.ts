@@ -239,8 +239,10 @@ function* handedBack(statement: Assign, loop: Loop, facts: Facts): Generator<Fin
   const [target, ...more] = statement.targets;
   const call = statement.value;
   if (target?.kind !== "Tuple" || more.length > 0 || call.kind !== "Call") return;
-  const called = callTarget(call, facts.file);
-  const given = called === null ? [] : (facts.file.once(returnsByName).get(called) ?? []);
+  const returns = facts.file.once(returnsByName);
+  const given =
+    returns.get(callTarget(call, facts.file) ?? "") ??
+    (isNetwork(call.func, facts) ? onlyForward(target.items.length, returns) : []);
   if (given.length === 0 || !differentiates(call, loop, facts)) return;
   const held = takenFrom(target, given).filter(
     ({ name, from }) =>
@@ -254,6 +256,15 @@ function* handedBack(statement: Assign, loop: Loop, facts: Facts): Generator<Fin
       at: held[0]!.name,
       message: `${names} ${held.length > 1 ? "hold" : "holds"} this step's outputs, handed back by \`${lastWord(call.func)}\`, until the next forward has finished; hand back the numbers that are wanted of them`,
     };
+}
+
+/** What the only forward of this file that hands back so many does: of `net.forward(x)`, where `net = DDP(Net())`. */
+function onlyForward(items: number, returns: ReadonlyMap<string, readonly Expr[]>): readonly Expr[] {
+  const found = [...returns].filter(
+    ([name, given]) =>
+      name.endsWith(".forward") && given.every((one) => one.kind === "Tuple" && one.items.length === items),
+  );
+  return found.length === 1 ? found[0]![1] : [];
 }
 
 /**

@@ -477,6 +477,8 @@ function isOwnWeight(expr: Expr, facts: Facts): boolean {
       .some(({ how, value }) => how === "assign" && value?.kind === "Attribute" && isOwnWeight(value, facts));
   const own = selfAttribute(expr);
   if (own === "weight" && isOfLayer(classOf(expr), facts)) return true;
+  if (facts.guesses && own !== null && /^(?:weight|bias)$/.test(own) && isOfNorm(classOf(expr), facts))
+    return true;
   if (own !== null && isTakenFromLayer(expr, own, facts)) return true;
   if (own !== null) return isParameterOrNone(expr, own, facts);
   return (
@@ -532,6 +534,11 @@ function isOfLayer(cls: ClassDef | null, { file }: Facts): boolean {
       /^torch\.nn\.(?:Linear|Embedding|Conv\w+)$/.test(file.dotted(value) ?? ""),
     ) === true
   );
+}
+
+/** Of a norm: it has few numbers, but a network has many norms. */
+function isOfNorm(cls: ClassDef | null, { file }: Facts): boolean {
+  return cls?.args.some(({ value }) => /^torch\.nn\.\w+Norm\w*$/.test(file.dotted(value) ?? "")) === true;
 }
 
 /** What `propagate` of a message-passing layer calls. */

@@ -86,6 +86,8 @@ const KEPT =
 /** A tensor made of what is likely float64, cast nowhere on its way, and sent or handed to the loader. */
 function* guessed(facts: Facts): Generator<Finding> {
   const { file } = facts;
+  for (const call of file.callsNamed("from_numpy"))
+    if (isObserved(call, facts) && isCastWhereSent(call, facts)) yield { at: call, message: KEPT };
   for (const call of file.callsNamed("from_numpy", "tensor", "as_tensor")) {
     const data = keptType(call, facts);
     if (!data || isCounted(data, facts) || isCastLater(call, facts)) continue;
@@ -103,6 +105,28 @@ function* guessed(facts: Facts): Generator<Finding> {
     const byName = lastWord(call.func) === "from_numpy" || COLLECTED.test(lastWord(data));
     if (likelyWide(data, facts, byName && isSentOn(call, facts))) yield { at: call, message: KEPT };
   }
+}
+
+/** What a simulator of bodies gives is float64; what it draws are bytes, which are better sent as they are. */
+function isObserved({ args }: Call, { file }: Facts): boolean {
+  const [given] = args;
+  return (
+    given?.value.kind === "Name" &&
+    /^(?:next_)?(?:obs|observations?|states?|actions?)$/.test(given.value.id) &&
+    !file.says(/uint8|255|atari|Conv2d|pixels|images?\b/i)
+  );
+}
+
+/** `.to(device).float()` behind it, in that order. */
+function isCastWhereSent({ parent }: Call, facts: Facts): boolean {
+  const sent = parent?.kind === "Attribute" ? parent.parent : null;
+  const cast = sent?.kind === "Call" && sent.parent?.kind === "Attribute" ? sent.parent : null;
+  return (
+    parent?.kind === "Attribute" &&
+    sent?.kind === "Call" &&
+    (parent.attr === "cuda" || (parent.attr === "to" && toDevice(sent, facts))) &&
+    cast?.attr === "float"
+  );
 }
 
 /** `.float()` behind it, or behind the name that it is given. */

@@ -101,6 +101,8 @@ function* guessed(facts: Facts): Generator<Finding> {
       lastWord(call.func) === "iter" ? (isUsedUpInTurn(call, file) ? call : null) : begunIn(call, file);
     const over = begun && positional(begun, 0);
     if (over && likelyLoader(over, file) && isTurn(call, facts)) yield { at: call, message: STEP };
+    const of = lastWord(call.func) === "iter" ? positional(call, 0) : null;
+    if (of && likelyLoader(of, file) && isAskedInTurns(call, facts)) yield { at: call, message: STEP };
   }
   for (const loop of file.all("For"))
     if (loop.body.at(-1)?.kind === "Break" && likelyLoader(loop.iter, file) && isTurn(loop, facts))
@@ -141,6 +143,24 @@ function isUsedUpInTurn(call: Call, file: PythonFile): boolean {
       );
     })
   );
+}
+
+/** `return iter(self.loader)` of a property that turns of a loop hand on, `agent.update(self.batches)`: begun anew each time. */
+function isAskedInTurns({ parent }: Call, { file }: Facts): boolean {
+  const fn = parent?.kind === "Return" ? functionOf(parent) : null;
+  const cls = fn && classOf(fn);
+  if (fn?.kind !== "FunctionDef" || !cls || fn.body.at(-1) !== parent) return false;
+  if (LOOKS.test(fn.name) || !fn.decorators.some((one) => lastWord(one) === "property")) return false;
+  return file
+    .all("Attribute")
+    .some(
+      (use) =>
+        selfAttribute(use) === fn.name &&
+        classOf(use) === cls &&
+        use.parent?.kind === "Arg" &&
+        loopsAround(use).length > 0 &&
+        !LOOKS.test((functionOf(use) as FunctionDef | null)?.name ?? ""),
+    );
 }
 
 const LOOKS =

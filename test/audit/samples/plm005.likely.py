@@ -91,3 +91,26 @@ def unrolled(cell, xs, y, opt):
         total += F.mse_loss(h, y)
     total.backward()
     opt.step()
+
+
+class Preferences:
+    def get_batch_metrics(self, part):
+        losses = -F.logsigmoid(self.policy(part))
+        return losses.mean(), {"loss": losses.detach().tolist()}
+
+    def get_batch_counts(self, part):
+        return len(part), {}
+
+    def train(self, batches, parts):
+        for batch in batches:
+            total_loss, seen = 0, 0
+            for at in range(parts):
+                part = slice_of(batch, at, parts)
+                loss, metrics = self.get_batch_metrics(part)
+                total_loss += loss / parts  # likely: PLM005
+                count, _ = self.get_batch_counts(part)
+                # trap: a number
+                seen += count
+            total_loss.backward()
+            self.optimizer.step()
+            self.optimizer.zero_grad()

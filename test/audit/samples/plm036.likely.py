@@ -15,3 +15,20 @@ class Attended(nn.Module):
         x = x + self.table(x.argmax(-1)).to(x.device)
         # trap: what came out of it is moved
         return self.attend(x, x, self.gate(x).to(x.device))[0]
+
+
+class GroupNorm32(nn.GroupNorm):
+    def forward(self, x):
+        return nn.functional.group_norm(
+            x,
+            self.num_groups,
+            self.weight.to(x.dtype),  # likely: PLM036
+            self.bias.to(x.dtype),  # likely: PLM036
+            self.eps,
+        )
+
+
+class LayerNorm32(nn.LayerNorm):
+    def forward(self, x):
+        # trap: what is computed is cast, not what learns
+        return super().forward(x.float()).type(x.dtype)

@@ -28,3 +28,12 @@ class Loss:
         # trap: a constant of a few numbers, once
         self.sigmas = torch.from_numpy(MEAN_WEIGHTS).to(device)
         self.other = torch.from_numpy(mean_sigmas).float().to(device)
+
+
+class Actor:
+    def act(self, obs, states, actions):
+        # trap: cast on the host, sent as float32
+        first = self.net(torch.from_numpy(states).float().to(self.device))
+        # trap: nobody casts it
+        self.net(torch.from_numpy(actions).to(self.device))
+        return first, self.net(torch.from_numpy(obs).to(self.device).float())  # likely: PLM043

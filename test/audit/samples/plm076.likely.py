@@ -64,3 +64,32 @@ def run_fetcher(trainer, train_loader, other_loader):
     fetcher = Fetcher(train_loader, other_loader)
     for step in range(1000):
         trainer.train_step(next(fetcher))
+
+
+class Workspace:
+    def __init__(self, replay_loader, test_loader):
+        self.replay_loader, self.test_loader = replay_loader, test_loader
+        self._batches = None
+
+    @property
+    def batches(self):
+        return iter(self.replay_loader)  # likely: PLM076
+
+    @property
+    def kept_batches(self):
+        if self._batches is None:
+            # trap: begun once
+            self._batches = iter(self.replay_loader)
+        return self._batches
+
+    @property
+    def unread_batches(self):
+        # trap: no turn asks for them
+        return iter(self.replay_loader)
+
+    def train(self, agent, steps):
+        first = next(self.unread_batches)
+        agent.look(first)
+        for step in range(steps):
+            agent.update(self.batches, step)
+            agent.update(self.kept_batches, step)
