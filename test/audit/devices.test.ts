@@ -505,6 +505,32 @@ ${between}
   expect(severities("        for block in model.blocks:\n            block(out)")).toEqual(["warning"]);
 });
 
+test("a branch on what has just been read is one more round trip", () => {
+  const severity = (before: string): string | undefined =>
+    auditTexts(
+      [
+        {
+          path: "one.py",
+          text: `import torch
+
+
+def train(model, loader, optimizer):
+    for x in loader:
+        loss = model(x.cuda()).mean()
+        loss.backward()
+        optimizer.step()
+        ${before}
+        if not torch.isfinite(loss):
+            print("not finite")
+`,
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM027"] },
+    ).findings[0]?.severity;
+  expect(severity("seen += 1")).toBe("warning");
+  expect(severity("total += loss.item()")).toBe("note");
+});
+
 test("what another program goes on with has to be read", () => {
   const severity = (sends: string): string | undefined =>
     auditTexts(

@@ -24,6 +24,15 @@ export function isShownAfterRead(shown: Expr, facts: Facts): boolean {
   return isPlain(shown) && followsRead(shown, facts);
 }
 
+/** The same of what is asked for its truth: `if not torch.isfinite(loss):` after `total += loss.item()`. */
+export function isAskedAfterRead(asked: Expr, facts: Facts): boolean {
+  let of: Expr | null = asked;
+  while (of?.kind === "Unary") of = of.operand;
+  if (of?.kind === "Call" && /^torch\.is(?:finite|nan|inf)$/.test(facts.file.dotted(of.func) ?? ""))
+    of = positional(of, 0);
+  return isPlain(of) && followsRead(asked, facts);
+}
+
 function followsRead(at: Expr, facts: Facts): boolean {
   const statement = statementOf(at);
   // `if loss.item() < best:`

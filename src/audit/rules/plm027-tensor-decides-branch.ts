@@ -4,11 +4,15 @@ import type { Call, Expr, If, Node, NodeOf } from "../../python/tree.ts";
 import { assignsOfKind } from "../facts/assigns.ts";
 import { everyTurn } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isAskedAfterRead } from "../facts/echoes.ts";
 import { decidesStep } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
 
 const WAITS =
   "Python must know this device value before it can go on: the host waits, on every step, until all queued work is done";
+
+const ASKS =
+  "Python must know this device value before it can go on: one more round trip on every step, after a read that has waited";
 
 export const rule: Rule = {
   meta: {
@@ -61,14 +65,17 @@ export const rule: Rule = {
         if (!facts.mayBeHot(node)) continue;
         const certain = judge(node.test, node, facts) ?? judgeLater(node.test, node, facts);
         const at = certain ?? countAsked(node.test, node, facts);
-        if (at)
-          yield {
-            at,
-            ...(!certain || (node.kind === "If" && (decidesStep(node, facts.backwards) || keepsBest(node)))
-              ? { severity: "note" as const }
-              : {}),
-            message: WAITS,
-          };
+        if (!at) continue;
+        const echo = node.kind === "If" && "parent" in at && isAskedAfterRead(at as Expr, facts);
+        yield {
+          at,
+          ...(!certain ||
+          echo ||
+          (node.kind === "If" && (decidesStep(node, facts.backwards) || keepsBest(node)))
+            ? { severity: "note" as const }
+            : {}),
+          message: echo ? ASKS : WAITS,
+        };
       }
     // `return not torch.isfinite(loss)`: its truth is asked for in any case.
     for (const values of [file.all("Unary"), file.all("Bool")])
