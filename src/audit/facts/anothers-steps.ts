@@ -5,6 +5,7 @@ import type { Call, Expr, FunctionDef, Node, Param } from "../../python/tree.ts"
 import { callsBehind, comesFromNetwork } from "./behind-loss.ts";
 import { selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { isDetached } from "./detached.ts";
 import { freezes } from "./freezing.ts";
 import { lexicalGrad } from "./gradmode.ts";
 import { moved } from "./naming.ts";
@@ -49,6 +50,23 @@ export function networksOptimised(
         found.set(name.optimizer, new Set([...(found.get(name.optimizer) ?? []), ...name.networks]));
   }
   return found;
+}
+
+/** `G(z).detach()` in a loop in which only the optimizer of a critic steps: it comes to learn when that is through. */
+export function restsInLoop(run: Call, loop: Node, facts: Facts): boolean {
+  const { file } = facts;
+  if (facts.gradMode(run) !== "off" && !isDetached(run, file)) return false;
+  const stepped = optimizerSteps(file)
+    .filter((step) => contains(loop, step))
+    .map((step) => file.textOf(steppedBy(step)));
+  if (stepped.length === 0) return false;
+  const network = file.textOf(ranNetwork(run, facts) ?? run.func);
+  const optimised = networksOptimised(file, classOf(run) ?? file.tree.module);
+  const own = [...optimised].filter(([, networks]) => networks.has(network));
+  return (
+    own.length > 0 &&
+    stepped.every((optimizer) => optimised.has(optimizer) && !own.some(([name]) => name === optimizer))
+  );
 }
 
 /** The calls of the function that returns an optimizer, and what they give for the networks whose parameters it has. */

@@ -101,6 +101,16 @@ export class Networks {
       }
       modes.set(key, mode);
     }
+    // `engine, optimizer, _, _ = deepspeed.initialize(model=net)`
+    for (const call of file.callsNamed("initialize")) {
+      const target = call.parent?.kind === "Assign" ? call.parent.targets[0] : null;
+      const engine = target?.kind === "Tuple" ? target.items[0] : null;
+      const key =
+        engine && /^(?:deepspeed|colossalai)\.initialize$/.test(file.dotted(call.func) ?? "")
+          ? this.key(engine)
+          : null;
+      if (key !== null) this.#used.add(key);
+    }
     // `target = deepcopy(net)`
     for (const call of file.callsNamed("deepcopy")) {
       const source = positional(call, 0);

@@ -215,18 +215,21 @@ function isOfOneStep({ root, loop }: Keep, { file }: Facts): boolean {
     func.kind === "Attribute" &&
     !/sched|stop|warm_?up|decay|anneal|(?:^|_)lr(?:_|$)/i.test(lastWord(func.value));
   const around = loop && loopsAround(loop)[0];
+  if (!around) return false;
+  const steps = file.callsNamed("step").filter((call) => isStep(call) && contains(around, call));
+  // Its optimizer steps in the turns as well, and after them for what is left: `if step % 4 == 0: optimizer.step()`.
+  const isOfTurnsToo = ({ func }: Call): boolean =>
+    steps.some(
+      (other) =>
+        contains(loop, other) &&
+        !isOfTurn(other, loop, file) &&
+        file.textOf(other.func) === file.textOf(func),
+    );
   return (
-    around !== null &&
-    around !== undefined &&
     root.kind === "Name" &&
-    file
-      .callsNamed("step")
-      .some(
-        (call) =>
-          isStep(call) && contains(around, call) && (!contains(loop!, call) || isOfTurn(call, loop!, file)),
-      ) &&
+    steps.some((call) => (!contains(loop, call) && !isOfTurnsToo(call)) || isOfTurn(call, loop, file)) &&
     (file.scopes.lookup(root)?.definitions ?? []).some(
-      ({ how, node }) => how === "assign" && contains(around, node) && !contains(loop!, node),
+      ({ how, node }) => how === "assign" && contains(around, node) && !contains(loop, node),
     )
   );
 }

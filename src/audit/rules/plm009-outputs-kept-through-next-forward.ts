@@ -319,6 +319,7 @@ function isLargeOutput(value: Expr, facts: Facts): boolean {
   const uses = scopes.reaching(value).flatMap((one) => scopes.uses(one));
   return (
     MAPS.test(value.id) ||
+    (/logits/.test(value.id) && isLanguageModel(facts)) ||
     (MADE_UP.test(value.id) && GENERATES.test(lastWord(run.func))) ||
     ((isOfPixels(facts) || isOfSounds(facts)) && PICTURE.test(value.id)) ||
     uses.some((use) => isOfTokens(use, facts) || isLikeInput(use, facts))

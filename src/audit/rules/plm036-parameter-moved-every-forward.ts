@@ -324,6 +324,7 @@ function isMatrix(expr: Expr, facts: Facts): boolean {
   if (/gate|rout|expert/i.test(`${cls?.name} ${own}`)) return false;
   return (
     (own === "weight" && isOfLayer(cls, facts)) ||
+    isTakenFromLayer(expr, own, facts) ||
     isOnlyMadeBy(expr, file, (made) => {
       const [first] = filled(made, file).args;
       return first !== undefined && sizesOf(first.value, facts) > 1;
@@ -514,18 +515,23 @@ function filled(made: Call, file: PythonFile): Call {
     : made;
 }
 
-/** `self.kernel = conv.weight`, of a layer that `__init__` makes for that alone. */
-function isTakenFromLayer(expr: Expr, own: string, { file }: Facts): boolean {
+/** `self.kernel = conv.weight`, of a layer that `__init__` makes for that alone, or that it is given, for `F.linear(x, self.kernel)`. */
+function isTakenFromLayer(expr: Expr, own: string, { file, guesses }: Facts): boolean {
   const cls = classOf(expr);
   const [write, ...more] = cls ? (attributesOf(cls, file).get(own)?.writes ?? []) : [];
   const taken = more.length === 0 ? write?.value : null;
   if (taken?.kind !== "Attribute" || !/^(?:weight|bias)$/.test(taken.attr) || taken.value.kind !== "Name")
     return false;
+  const [given] = file.scopes.reaching(taken.value);
+  if (given?.how === "param") return guesses && LAYER.test(given.name) && isMultiplied(expr, file);
   const layer = file.scopes.onlyValue(taken.value);
   return (
     layer?.kind === "Call" && /^torch\.nn\.(?:Linear|Embedding|Conv\w+)$/.test(file.dotted(layer.func) ?? "")
   );
 }
+
+/** What layers with a matrix are called. */
+const LAYER = /(?:^|_)(?:head|lin(?:ear)?|proj(?:ection)?|embed\w*|fc|dense|layer|decoder)\d*$/;
 
 /** `class CastedLinear(nn.Linear)`: it has the weight of that. */
 function isOfLayer(cls: ClassDef | null, { file }: Facts): boolean {

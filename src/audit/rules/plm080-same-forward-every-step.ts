@@ -17,6 +17,7 @@ import {
   repeated,
   softened,
 } from "../facts/invariants.ts";
+import { restsInLoop } from "../facts/anothers-steps.ts";
 import { isUnderTurning, likelyRepeat } from "../facts/likely-repeats.ts";
 import { comesAgain } from "../facts/nests.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -103,6 +104,10 @@ export const rule: Rule = {
         continue;
       }
       if (!loop && isOfEvaluation(call, inner, facts)) {
+        yield { at: call, severity: "note", message: ofTurns(call, facts) };
+        continue;
+      }
+      if (loop && isInvariant(call, loop, facts) && restsInLoop(call, loop, facts)) {
         yield { at: call, severity: "note", message: ofTurns(call, facts) };
         continue;
       }
