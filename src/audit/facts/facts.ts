@@ -98,6 +98,9 @@ const LOSS =
 /** What Lightning and transformers call once an epoch. */
 const EPOCH_HOOKS = /^on_(?:train_)?epoch_(?:start|begin|end)$/;
 
+/** What a file holds that nobody starts: a text on top, imports, definitions, constants. */
+const DEFINES = /^(?:ExprStmt|Import|ImportFrom|ClassDef|FunctionDef|Assign|Try)$/;
+
 /** All a rule may ask about one file. Every answer has an "unknown", on which rules stay silent. */
 export class Facts {
   readonly file: PythonFile;
@@ -239,12 +242,16 @@ export class Facts {
     return (what === "tensor" || what === "output") && this.isAccelerator(device);
   }
 
-  /** Whether this file, or one that it is joined to by imports, uses an accelerator; likely any of a small program that does not train by itself. */
+  /** Whether this file, or one that it is joined to by imports, uses an accelerator; likely any of a small program that does not start or train anything by itself. */
   get accelerator(): boolean {
     const { accelerated, files } = this.project;
     return (
       accelerated.has(this.file.module) ||
-      (this.guesses && files <= ONE_PROGRAM && accelerated.size > 0 && this.backwards.length === 0)
+      (this.guesses &&
+        files <= ONE_PROGRAM &&
+        accelerated.size > 0 &&
+        this.backwards.length === 0 &&
+        this.file.tree.module.body.every(({ kind }) => DEFINES.test(kind)))
     );
   }
 
