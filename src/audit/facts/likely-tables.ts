@@ -1,8 +1,8 @@
 import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { functionOf, lastWord, namesIn, statementOf, walk } from "../../python/nodes.ts";
+import { classOf, functionOf, lastWord, namesIn, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
-import { selfAttribute } from "./classes.ts";
+import { methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { isSetting, isSize } from "./own-settings.ts";
 import { TABLES, isPlace } from "./position-tables.ts";
@@ -29,6 +29,25 @@ export function isLikelyTable(call: Call, facts: Facts): boolean {
   if (!isGivenTensor(fn, file) || !isMadeOfCounts(call, facts)) return false;
   if (isForKeeping(call, file) || isRow(call, file) || !facts.everyStep(call)) return false;
   return !/cache/i.test(fn.decorators.map((one) => file.textOf(one)).join(" "));
+}
+
+/** `self.get_rel_indices(n)` of a forward, whose method puts a table of places on self: it is there, and is made anew all the same. */
+export function isKeptInVain(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const own = selfAttribute(call.func);
+  const cls = own === null ? null : classOf(call);
+  const fn = functionOf(call);
+  if (call.parent?.kind !== "ExprStmt" || !cls || fn?.kind !== "FunctionDef" || call.parent.parent !== fn)
+    return false;
+  const method = methodsOf(cls).find(({ name }) => name === own);
+  if (fn.name !== "forward" || !method || call.args.length === 0 || !facts.everyStep(call)) return false;
+  const code = file.codeOf(method);
+  return (
+    /\b(?:arange|linspace|meshgrid)\(/.test(code) &&
+    /\bself\.\w+ *= /.test(code) &&
+    !/\bif\b|\brand|cache/.test(code) &&
+    call.args.every(({ value }) => isLikelyCount(value, facts))
+  );
 }
 
 function isMadeOfCounts(call: Call, facts: Facts): boolean {

@@ -226,7 +226,9 @@ export function likelyStep(fn: FunctionDef | Lambda | null, file: PythonFile): b
     )
   )
     return false;
-  return STEPS.test(fn.name) && file.says(TRAINS);
+  // `def loss_boxes(self, outputs, targets)` of a criterion that has several, and takes those with a weight.
+  const isTerm = cls !== null && /Criterion|Loss/.test(cls.name) && fn.name.startsWith("loss_");
+  return (isTerm || STEPS.test(fn.name)) && file.says(TRAINS);
 }
 
 /** What is called here, but by the example at the end of its file alone: `if __name__ == "__main__":` and nothing else. */

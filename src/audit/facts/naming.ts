@@ -11,6 +11,7 @@ import { last } from "./torch-names.ts";
 
 /** Only networks have these and can be called as well. */
 const NETWORK_METHODS = new Set(["eval", "train", "parameters", "named_parameters", "named_modules"]);
+const ANSWERS = /^(?:last_hidden_state|pooler_output)$/;
 /** What people call a network. Only asked of something that is called and bound to no function. */
 const NETWORK_NAME =
   /^(?:\w*_)?(?:model|net|network|unet|transformer|teacher|student|reference|policy|backbone|generator|discriminator|critic|actor|rnn|lstm|gru|resnet|vgg|classifier|autoencoder|encoder|decoder|denoiser|lm|llm|gpt|bert|vae)(?:_\w*)?$|^net[A-Z]\w*$/i;
@@ -111,6 +112,12 @@ export class Networks {
           : null;
       if (key !== null) this.#used.add(key);
     }
+    // `t5(input_ids=ids).last_hidden_state`: only networks of transformers answer so.
+    if (file.says(/\)\.(?:last_hidden_state|pooler_output)\b/))
+      for (const { attr, value } of file.all("Attribute")) {
+        const key = ANSWERS.test(attr) && value.kind === "Call" ? this.key(value.func) : null;
+        if (key !== null) this.#used.add(key);
+      }
     // `target = deepcopy(net)`
     for (const call of file.callsNamed("deepcopy")) {
       const source = positional(call, 0);

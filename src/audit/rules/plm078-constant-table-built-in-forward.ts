@@ -19,7 +19,7 @@ import {
 import { callsOf } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
-import { isForKeeping, isLikelyTable, isRow } from "../facts/likely-tables.ts";
+import { isForKeeping, isKeptInVain, isLikelyTable, isRow } from "../facts/likely-tables.ts";
 import { isUsedOnGiven } from "../facts/used-on-given.ts";
 import type { Finding, Rule } from "../rule.ts";
 import {
@@ -63,7 +63,9 @@ function* tables(facts: Facts): Generator<Finding> {
   yield* windows(facts);
   yield* toldWindows(facts);
   yield* ofSettings(facts);
-  if (facts.guesses) yield* byNames(facts);
+  if (!facts.guesses) return;
+  yield* byNames(facts);
+  yield* keptInVain(facts);
 }
 
 /** `torch.linspace(0, 1, self.steps)`, `torch.tril(torch.ones(self.n, self.n))` */
@@ -108,6 +110,16 @@ function* byNames(facts: Facts): Generator<Finding> {
       message: `\`${lastWord(call.func)}\` makes the same table of sizes and settings in every step; build it once, and keep it`,
     };
   }
+}
+
+/** Of a forward that has a method of its own put the table on self, without asking whether it is there. */
+function* keptInVain(facts: Facts): Generator<Finding> {
+  for (const { value } of facts.file.all("ExprStmt"))
+    if (value.kind === "Call" && isKeptInVain(value, facts))
+      yield {
+        at: value,
+        message: `\`${lastWord(value.func)}\` makes the same table of places in every forward, though it is kept; ask first whether it is there, of that size`,
+      };
 }
 
 const LIKELY =

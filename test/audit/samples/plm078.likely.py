@@ -84,3 +84,26 @@ class Placed(nn.Module):
         # trap: rows of numbers, made where they are used
         pos = torch.linspace(-0.5, 0.5, images.shape[3], device=images.device)
         return images + pos, 0.5 ** torch.arange(self.max_steps, device=images.device)
+
+
+class Gated(nn.Module):
+    def forward(self, x):
+        B, N, C = x.shape
+        self.get_rel_indices(N)  # likely: PLM078
+        if not hasattr(self, "rows"):
+            # trap: made once
+            self.get_rows(N)
+        # trap: it asks by itself
+        self.keep_columns(N)
+        return x + self.rel_indices + self.rows + self.columns
+
+    def get_rel_indices(self, n):
+        steps = torch.arange(n)
+        self.rel_indices = (steps[None, :] - steps[:, None]).to(self.proj.weight.device)
+
+    def get_rows(self, n):
+        self.rows = torch.arange(n).to(self.proj.weight.device)
+
+    def keep_columns(self, n):
+        if self.columns.shape[0] != n:
+            self.columns = torch.arange(n).to(self.proj.weight.device)
