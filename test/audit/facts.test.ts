@@ -471,6 +471,33 @@ def train(model, loader, optimizer, crit):
   expect(kept("    return model(x).mean().item(), y\n")).toBe(0);
 });
 
+test("checkpoints of a quantized model that another file puts adapters into, where no file feeds them", () => {
+  const texts = (prepare: string, load = "load_in_4bit=True"): Record<string, string> => ({
+    "prepare.py": `import torch\n\n\ndef prepare(model: torch.nn.Module):\n${prepare}    return model\n`,
+    "adapter.py":
+      "from peft import LoraConfig, get_peft_model\n\n\ndef attach(model):\n    return get_peft_model(model, LoraConfig(r=8))\n",
+    "load.py": `from transformers import AutoModel\nfrom adapter import attach\nfrom prepare import prepare\n\n\ndef load(name):\n    return attach(prepare(AutoModel.from_pretrained(name, ${load})))\n`,
+  });
+  const likely = (files: Readonly<Record<string, string>>): string[] =>
+    auditTexts(
+      Object.entries(files).map(([path, text]) => ({ path, text })),
+      { ...DEFAULTS, likely: true, select: ["PLM052"] },
+    ).findings.map(({ path, line }) => `${path}:${line}`);
+  const enable = "    model.gradient_checkpointing_enable()\n";
+  expect(likely(texts(enable))).toEqual(["prepare.py:5"]);
+  // Of what is not quantized peft sees to it.
+  expect(likely(texts(enable, "load_in_4bit=False"))).toEqual([]);
+  expect(likely(texts(`    model.enable_input_require_grads()\n${enable}`))).toEqual([]);
+  expect(likely(texts(enable.replace("()", "({'use_reentrant': False})")))).toEqual([]);
+  // Whichever file does so.
+  const fed = {
+    ...texts(enable),
+    "feed.py":
+      "import torch\n\n\ndef feed(model: torch.nn.Module):\n    model.enable_input_require_grads()\n",
+  };
+  expect(likely(fed)).toEqual([]);
+});
+
 test("a model that another file's Trainer trains is asked about where it is loaded, unless that file uses it otherwise", () => {
   const load = (more = ""): { path: string; text: string } => ({
     path: "load.py",

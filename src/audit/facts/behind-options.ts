@@ -45,7 +45,12 @@ export function isOffByDefault(test: Expr, file: PythonFile, tree: Tree): boolea
   return needed(test, true, file, tree) !== null;
 }
 
-/** The same by what its own file says of its options. */
+/** `not args.freeze`, where that is off by default. */
+export function isOnByDefault(test: Expr, file: PythonFile, tree: Tree): boolean {
+  return needed(test, false, file, tree) !== null;
+}
+
+/** The option without which a node does not run, by what its own file says of its options. */
 export function isBehindOwnOption(node: Node, file: PythonFile): boolean {
   return optionBehind(node, file, NOTHING_KNOWN) !== null;
 }

@@ -279,3 +279,14 @@ export function isOtherBranch(a: Node, b: Node): boolean {
   }
   return false;
 }
+
+/** Never both in one run of the function: in the `else` of the same test, or in a branch that ends above with `return`. */
+export function isOnOtherWay(a: Node, b: Node): boolean {
+  if (isOtherBranch(a, b)) return true;
+  for (let child = a, at = a.parent; at && at.kind !== "FunctionDef"; child = at, at = at.parent) {
+    if (at.kind !== "If" || child === at.test || contains(at, b) || at.end > b.start) continue;
+    const branch: readonly Node[] = at.body.includes(child as never) ? at.body : at.orelse;
+    if (/^(?:Return|Raise)$/.test(branch.at(-1)?.kind ?? "")) return true;
+  }
+  return false;
+}

@@ -14,7 +14,7 @@ const OPTIMIZERS = /optim|^(?:\w*Adam\w*|SGD|RMSprop|Ada\w+|Lion|LAMB|Lamb|LARS|
 const GROUPS = /bias|norm|bn|decay|teacher|ema|momentum|target|no_wd|requires_grad/i;
 
 /** `def requires_grad(net, flag): p.requires_grad = flag`, of which the calls tell what it is done to. */
-const SWITCH =
+export const SWITCH =
   /\.requires_grad\s*=\s*(?:flag|value|mode|\w*requires_grad\w*|trainable|on|enabled?|req\w*)\b/g;
 
 /**
@@ -23,8 +23,7 @@ const SWITCH =
  */
 export function* likelyParts(facts: Facts): Generator<Chosen> {
   const { file } = facts;
-  if (!facts.guesses || file.says(/get_peft_model|add_param_group|PEFT|peft\b/)) return;
-  const given = file.calls.matching(OPTIMIZERS).flatMap((call) => parametersIn(call, file));
+  const given = optimisedParts(facts);
   const wholes = new Set(given.map(({ network }) => file.textOf(network)));
   for (const one of given) {
     const whole = wholeOf(one.network);
@@ -44,6 +43,13 @@ export function* likelyParts(facts: Facts): Generator<Chosen> {
     yield { at: one.at, network: name };
     return;
   }
+}
+
+/** What the optimizers of a file are given, where adapters or groups that are added later take nothing in. */
+export function optimisedParts({ file, guesses }: Facts): readonly Given[] {
+  return !guesses || file.says(/get_peft_model|add_param_group|PEFT|peft\b/)
+    ? []
+    : file.calls.matching(OPTIMIZERS).flatMap((call) => parametersIn(call, file));
 }
 
 interface Given {
@@ -98,7 +104,7 @@ function wholeOf(part: Expr): Expr | null {
 }
 
 /** `net(x)` somewhere that records, or handed to what trains: not a holder of several networks, whose parts alone are run. */
-function isRun(whole: Expr, facts: Facts): boolean {
+export function isRun(whole: Expr, facts: Facts): boolean {
   const { file } = facts;
   const name = file.textOf(whole);
   const scope = whole.kind === "Name" ? file.scopes.lookup(whole)?.scope : null;

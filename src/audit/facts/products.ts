@@ -1,4 +1,5 @@
 import { isFalse, keyword } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, lastWord } from "../../python/nodes.ts";
 import type { Attribute, Binary, Call, Expr, Name } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "./classes.ts";
@@ -130,6 +131,7 @@ export function isScalar(expr: Expr, facts: Facts): boolean {
   const cls = classOf(expr);
   const writes = cls ? (attributesOf(cls, facts.file).get(own)?.writes ?? []) : [];
   // It learns, and its gradient needs the product.
+  if (writes.length === 0 && isParameter(expr, facts.file)) return false;
   if (writes.some(({ value }) => value?.kind === "Call" && lastWord(value.func) === "Parameter"))
     return false;
   if (/^(?:scal|\w+_scale$|alpha|lora_alpha)/.test(own) || facts.value(expr).what === "number") return true;
@@ -148,6 +150,19 @@ export function isScalar(expr: Expr, facts: Facts): boolean {
     writes.every(
       ({ how, value }) => how === "assign" && value !== null && facts.value(value).what !== "tensor",
     )
+  );
+}
+
+/** `self.logit_scale` that learns, also where a class that this one is made from has begun it. */
+export function isParameter(factor: Expr, file: PythonFile): boolean {
+  const own = selfAttribute(factor);
+  return (
+    own !== null &&
+    file
+      .callsNamed("Parameter")
+      .some(
+        ({ parent }) => parent?.kind === "Assign" && parent.targets.some((to) => selfAttribute(to) === own),
+      )
   );
 }
 

@@ -141,6 +141,8 @@ export interface ProjectFacts {
   readonly trained: TrainedElsewhere;
   /** Modules whose Trainer is handed a model that another file puts adapters around, and whose frozen inputs nothing feeds. */
   readonly adapted: ReadonlySet<string>;
+  /** One file puts adapters around a model, some file loads it in few bits, and none makes inputs require gradients. */
+  readonly quantizedUnfed: boolean;
   /** Classes and functions that time what they are put around, and do not wait for the device. */
   readonly timers: readonly string[];
   /** Constructors, with the place or the name of an argument, that are handed networks which are only ever evaluated. */
@@ -401,6 +403,10 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     checkpoints,
     checkpointedBy,
     ...trainedElsewhere(summaries, names, graph.byName),
+    quantizedUnfed:
+      summaries.some(({ quantizes }) => quantizes) &&
+      summaries.some(({ adapters }) => adapters === "made") &&
+      summaries.every(({ adapters }) => adapters !== "fed"),
     timers: summaries.flatMap((file) => file.timers ?? []),
     teachers: teachersHanded(summaries, names, graph.byName),
     pinnedParams: pinnedParams(summaries, names, graph.byName),

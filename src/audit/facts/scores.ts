@@ -6,6 +6,7 @@ import type { Attribute, Binary, Call, Comp, Expr, Name, Subscript } from "../..
 import { attentions, equationOf, isFallback } from "./attention.ts";
 import { isOnlyMadeBy, isSelf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { isOnOtherWay } from "./guards.ts";
 import { isNetwork } from "./networks.ts";
 import { returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
@@ -202,6 +203,8 @@ function isHeld(name: Name, facts: Facts): boolean {
     .filter((use) => !isChangedOrDropped(use) && !isOfKind(use) && maskedBy(use) === null)
     // `if t > 0: logits = logits / t`: what is below reads the scaled ones where there are some.
     .filter((use) => use === name || !target || !isOneOf(target, use, facts))
+    // `if self.memory: attn = self.memory(query, scores)`, `else: scaled = scores / 8`
+    .filter((use) => use === name || !isOnOtherWay(use, name))
     .filter((use) => !isHandedBackForNothing(use, facts.file));
   // Scores that are handed out as well may be the scaled ones.
   const inside = isLogits(value, facts) ? reads.filter((use) => statementOf(use)?.kind !== "Return") : reads;

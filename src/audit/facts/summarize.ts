@@ -73,7 +73,7 @@ import {
   stepsTaken,
 } from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
-import { adaptersOf, trainedModels } from "./trained-elsewhere.ts";
+import { adaptersOf, quantizes, trainedModels } from "./trained-elsewhere.ts";
 import { packsByFetched, waitingCopies } from "./transfers.ts";
 import { usedUpBy } from "./used-up.ts";
 import { callsGiven, waitsBelow } from "./waiting.ts";
@@ -229,6 +229,7 @@ class Summarizer {
       checkpoints: turnsCheckpointingOn(file) || undefined,
       trained: trainedModels(file),
       adapters: adaptersOf(file),
+      quantizes: quantizes(file) || undefined,
       wide: wide.size > 0 ? [...wide].map(([fn, places]) => `${file.qualified(fn)}:${places}`) : undefined,
       defaults: defaultsToDevice(file) || undefined,
       varies: shapesVary(file, (node) => isBehindOwnOption(node, file)) || undefined,

@@ -96,6 +96,8 @@ export interface FileSummary {
   readonly trained?: Trained | undefined;
   /** It puts adapters around a model, or sees to it that gradients get into what is checkpointed. */
   readonly adapters?: "made" | "fed" | undefined;
+  /** It loads models in four or eight bits. */
+  readonly quantizes?: true | undefined;
   /** It can be started by itself: `if __name__ == "__main__":` */
   readonly main?: true | undefined;
   /** Something in it trains, or has it done by a library. */

@@ -3,7 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { handedIn } from "./handed-in.ts";
-import { feedsGradients, wrapsInAdapters } from "./checkpointing.ts";
+import { feedingPreparations, feedsGradients, wrapsInAdapters } from "./checkpointing.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Names } from "./names.ts";
 import type { FileSummary } from "./summary.ts";
@@ -115,9 +115,19 @@ function follow(expr: Expr, names: Set<string>, file: PythonFile, depth: number)
 
 /** It puts adapters around a model, or sees to it that gradients get into what is checkpointed. */
 export function adaptersOf(file: PythonFile): FileSummary["adapters"] {
-  if (file.callsNamed("from_pretrained", "get_peft_model").length === 0) return undefined;
+  const isHome = file.callsNamed("from_pretrained", "get_peft_model").length > 0;
+  // `def prepare(model): model.enable_input_require_grads()`
+  if (!isHome && !file.mentions("require_grad") && feedingPreparations(file).length === 0) return undefined;
   if (feedsGradients(file)) return "fed";
   return wrapsInAdapters(file).length > 0 ? "made" : undefined;
+}
+
+/** `BitsAndBytesConfig(load_in_4bit=True)`, `settings["load_in_8bit"] = True` */
+export function quantizes(file: PythonFile): boolean {
+  return (
+    (file.mentions("load_in_8bit") || file.mentions("load_in_4bit")) &&
+    file.says(/["']?load_in_[48]bit["']?\]?\s*[=:](?!\s*False)/)
+  );
 }
 
 /** By module that a model comes from which another one trains: what those others say of it. */

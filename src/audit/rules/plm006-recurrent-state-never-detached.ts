@@ -29,6 +29,7 @@ import { derivesFromInput } from "../facts/flow.ts";
 import { derivesFrom } from "../facts/backwarded.ts";
 import { throughRollout, whileActing } from "../facts/idle-states.ts";
 import type { Idle } from "../facts/idle-states.ts";
+import { actingStates } from "../facts/likely-acting.ts";
 import { carriedPlaces } from "../facts/likely-states.ts";
 import { joinedMemories } from "../facts/joined-memories.ts";
 import { statesOnNetworks } from "../facts/network-states.ts";
@@ -61,6 +62,12 @@ export const rule: Rule = {
       if (!told.has(finding.at.start)) yield finding;
     for (const { read } of carriedPlaces(facts))
       if (!told.has(read.start)) yield { at: read, message: message(facts.file.textOf(read)) };
+    for (const { at, own } of actingStates(facts))
+      if (!told.has(at.start))
+        yield {
+          at,
+          message: `\`self.${own}\` keeps the graphs of all observations before this one, though nothing is differentiated through them; run it without recording gradients, or detach it`,
+        };
   },
 };
 

@@ -10,6 +10,7 @@ import { isFloat64 } from "../facts/float64.ts";
 import { boundBefore } from "../facts/handed-around.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { COLLECTED, likelyWide } from "../facts/likely-arrays.ts";
+import { leftUncast } from "../facts/likely-uncast.ts";
 import { loadersOf } from "../facts/loaders.ts";
 import { isArray } from "../facts/numpy-arrays.ts";
 import { returnsByName } from "../facts/returns.ts";
@@ -34,7 +35,10 @@ export const rule: Rule = {
     yield* madeByHelper(facts);
     yield* castThere(facts);
     yield* prepared(facts);
-    if (facts.guesses) return yield* guessed(facts);
+    if (facts.guesses) {
+      yield* notCast(facts);
+      return yield* guessed(facts);
+    }
     for (const call of facts.file.callsNamed("to", "cuda", "from_numpy", "tensor", "as_tensor")) {
       const moved =
         call.func.kind === "Attribute" &&
@@ -79,6 +83,9 @@ export const rule: Rule = {
     }
   },
 };
+
+const LOADED =
+  "The loader makes a float64 tensor of this: twice the bytes to hold, and to copy unless it is cast before";
 
 const KEPT =
   "NumPy's float64 is kept: twice the bytes to copy and to hold, and slow arithmetic with whatever meets it";
@@ -361,8 +368,7 @@ function* collated(facts: Facts): Generator<Finding> {
         yield {
           at: wide,
           severity: "note",
-          message:
-            "The loader makes a float64 tensor of this: twice the bytes to hold, and to copy unless it is cast before",
+          message: LOADED,
           fix: {
             grade: "unsafe",
             title: "Make it float32",
@@ -381,6 +387,24 @@ function* collated(facts: Facts): Generator<Finding> {
                   ],
           },
         };
+    }
+  }
+}
+
+/** What is read from files that NumPy wrote, and handed out as it is beside others that are cast. */
+function* notCast(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  for (const cls of file.all("ClassDef")) {
+    if (facts.role(cls) !== "dataset") continue;
+    for (const value of handedOut(cls, file)) {
+      const entries = entriesOf(value, file).filter(
+        ({ key }) => key === null || !isNarrowedElsewhere(key, cls, file),
+      );
+      for (const at of leftUncast(
+        entries.map(({ item }) => item),
+        facts,
+      ))
+        yield { at, message: LOADED };
     }
   }
 }

@@ -5,12 +5,12 @@ import type { Definition, Scopes } from "../../python/scopes.ts";
 import type { Binary, Call, Expr, Name, NodeOf } from "../../python/tree.ts";
 import { isOnlyMadeBy } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
-import { isOtherBranch } from "../facts/guards.ts";
+import { isOnOtherWay, isOtherBranch } from "../facts/guards.ts";
 import { PICTURE, isOfPixels, isOfSounds } from "../facts/large-outputs.ts";
 import { networkCall } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
-import { isOfKind, isScalar } from "../facts/products.ts";
+import { isOfKind, isParameter, isScalar } from "../facts/products.ts";
 import {
   PRODUCTS,
   factors,
@@ -114,39 +114,54 @@ function isScaledLast(side: Expr, factor: Expr, at: Binary | Call, facts: Facts)
       at.parent.parent?.kind === "Call" &&
       PRODUCTS.test(lastWord(at.parent.parent.func))) ||
     (at.parent?.kind === "Binary" && at.parent.op === "@");
-  if (isOperand || (OF_CLASSES.test(large.id) && factors(made.value, facts).length === 0)) return false;
+  if (isOperand || (OF_CLASSES.test(large.id) && !multiplies(made.value, facts))) return false;
   const target = statementOf(at);
   if (target?.kind === "Assign" && target.targets.some((one) => one.kind === "Name" && one.id === large.id))
     return false;
-  const reads = scopes.uses(made).filter((use) => !isChangedOrDropped(use) && !isOfKind(use));
+  const reads = scopes
+    .uses(made)
+    .filter((use) => !isChangedOrDropped(use) && !isOfKind(use) && !isOnOtherWay(use, at));
   return (
     reads.length === 1 && !isReducedLater(at) && loopsAround(at).length === loopsAround(made.node).length
   );
+}
+
+/** `a @ b`, `torch.bmm(a, b) + bias`: no layer, whose output may be called the same. */
+function multiplies(value: Expr, facts: Facts): boolean {
+  return value.kind === "Binary" && /^[+-]$/.test(value.op)
+    ? multiplies(value.left, facts) || multiplies(value.right, facts)
+    : factors(value, facts).length > 0;
 }
 
 const OF_CLASSES = /logits?|pred|prob|score|(?:^|_)(?:iou|cost|giou|eta|weight)(?:_|$)/;
 
 /** A scale, or a number that was read: `temperature = self.params[1].item()`. */
 function isLikelyFactor(factor: Expr, facts: Facts): boolean {
-  if (isOnlyMadeBy(factor, facts.file, (made) => lastWord(made.func) === "Parameter")) return false;
+  if (isParameter(factor, facts.file)) return false;
   if (isScalar(factor, facts) || isScale(factor, facts)) return true;
   const made = factor.kind === "Name" ? facts.file.scopes.onlyValue(factor) : null;
   return made?.kind === "Call" && lastWord(made.func) === "item";
 }
 
-/** `queries @ keys`, `torch.bmm(a, b)`, also under another name: what only weighs or normalises what is there is no product. */
-function isMatrixProduct(value: Expr, facts: Facts): boolean {
+/**
+ * `queries @ keys`, `torch.bmm(a, b)`, also under another name, and what is as large as that: `content + places`, where one of them
+ * is such a product. What only weighs or normalises what is there is none.
+ */
+function isMatrixProduct(value: Expr, facts: Facts, depth = 0): boolean {
+  if (depth > 5) return false;
+  const again = (inner: Expr): boolean => isMatrixProduct(inner, facts, depth + 1);
   if (value.kind === "Name") {
     // `rows = rows.view(n, k, -1)`
     const [made, ...more] = facts.file.scopes.reaching(value);
     const isOwn = made?.value?.kind === "Name" || (made ? contains(made.value ?? made.node, value) : true);
-    return !isOwn && more.length === 0 && made!.how === "assign" && isMatrixProduct(made!.value!, facts);
+    return !isOwn && more.length === 0 && made!.how === "assign" && again(made!.value!);
   }
-  if (value.kind === "Binary") return value.op === "@";
+  if (value.kind === "Binary")
+    return value.op === "@" || (/^[+-]$/.test(value.op) && (again(value.left) || again(value.right)));
   if (value.kind !== "Call") return false;
   const word = lastWord(value.func);
   if (RESHAPES.test(word) && value.func.kind === "Attribute" && facts.file.dotted(value.func) === null)
-    return isMatrixProduct(value.func.value, facts);
+    return again(value.func.value);
   return word !== "mul" && PRODUCTS.test(word);
 }
 

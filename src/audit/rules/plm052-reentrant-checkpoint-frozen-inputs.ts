@@ -99,6 +99,7 @@ function* likelyFrozen({ file, project }: Facts): Generator<Finding> {
   const mayFreeze =
     freezes ||
     project.adapted.has(file.module) ||
+    project.quantizedUnfed ||
     [...project.options.keys()].some((name) => /freez|lora|adapter/i.test(name));
   // Trainers of trl see to the inputs themselves, and so does what puts adapters into a model of transformers.
   if (!mayFreeze || file.says(FED) || file.says(/^\s*(?:from|import) trl\b|\badd_adapter\(/m)) return;
@@ -120,13 +121,15 @@ function* likelyFrozen({ file, project }: Facts): Generator<Finding> {
       message:
         "Something is frozen here, and where no input of a reentrant checkpoint requires gradients, what it runs gets none; the other path needs no help",
     };
+  const isBaseFrozen = file.says(BASE_FROZEN);
   if (
-    !file.says(BASE_FROZEN) ||
+    !(isBaseFrozen || project.quantizedUnfed) ||
     ["peft", "trl", "diffusers", "use_reentrant"].some((word) => file.mentions(word))
   )
     return;
   for (const { at, call } of checkpointingSwitches(file))
-    if (at !== call || call.args.length === 0) yield { at, message: UNSAID_FROZEN };
+    if (at === call ? call.args.length === 0 : isBaseFrozen)
+      yield { at, message: isBaseFrozen ? UNSAID_FROZEN : UNSAID_QUANTIZED };
 }
 
 /** Outside of a network, or in one that cuts off what goes into it: of its own tables it is known whether they learn. */
@@ -137,6 +140,9 @@ function isUnrecorded(call: Call, file: PythonFile): boolean {
 
 const UNSAID_FROZEN =
   "On transformers 4 this takes the reentrant path, and the model is frozen: no input of a checkpoint requires gradients, and what it runs gets none; version 5 takes the other path";
+
+const UNSAID_QUANTIZED =
+  "On transformers 4 this takes the reentrant path, and of a quantized model nobody makes the inputs require gradients: peft does so of others alone, and the adapters that another file puts in get none; call `enable_input_require_grads()` or pass `use_reentrant=False`";
 
 /** What freezes anything, or says that it does. */
 const FROZEN_HERE =

@@ -13,6 +13,7 @@ import { runsOf } from "../facts/network-runs.ts";
 import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import { likelyParts } from "../facts/likely-parts.ts";
+import { likelyWrapped } from "../facts/likely-wrapped.ts";
 import { inLossOfAnother, unwantedGradients } from "../facts/adversaries.ts";
 import type { Unwanted } from "../facts/anothers-steps.ts";
 import { keptToItself } from "../facts/kept-to-itself.ts";
@@ -66,6 +67,7 @@ export const rule: Rule = {
             ...[...chosenByName(facts)].map(ofChosen),
             ...[...partsAlone(facts)].map(ofPartsAlone),
             ...[...likelyParts(facts)].map(ofChosen),
+            ...[...likelyWrapped(facts)].map(ofPartsAlone),
           ]
         : []),
       ...[...inLossOfAnother(facts)].map(unwanted),
