@@ -1,6 +1,6 @@
 import { isNone } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { blockOf, classOf, contains, functionOf, namesIn } from "../../python/nodes.ts";
+import { blockOf, classOf, contains, functionOf, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import type { ClassDef, Expr, If, Name, Stmt } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
@@ -11,7 +11,7 @@ export interface Unfilled {
   readonly cache: string;
   /** Nothing is put there, or under another key than this; or it stays None, whatever is computed for it here or below. */
   readonly why: "nothing put" | { readonly key: string } | "None here" | "None below" | "never raised";
-  /** Of a class that may be no part of a network. */
+  /** Of a class that may be no part of a network, or said in so many words that one may be misread. */
   readonly maybe?: boolean;
 }
 
@@ -103,20 +103,20 @@ function isNeverPut(cache: Name, facts: Facts): boolean {
   );
 }
 
-/** `if key not in cache:`, while all that is ever put there is put under something made of the key, or of another kind than it. */
+/**
+ * `if key not in cache:`, while all that is ever put there is put under something made of the key, or of another kind than it; also
+ * asked the other way round, by `cache.get(key)` or by what is caught.
+ */
 function* storedElsewhere(tests: readonly If[], facts: Facts): Generator<Unfilled> {
   const { file } = facts;
-  for (const test of tests) {
-    const { test: asked } = test;
-    const right = asked.kind === "Compare" && asked.ops[0] === "not in" ? asked.rights[0] : null;
-    if (asked.kind !== "Compare" || !right || !facts.hot(test)) continue;
-    const kind = kindOf(asked.left, file);
-    if (asked.left.kind !== "Name" && kind === null) continue;
-    const key = file.textOf(asked.left);
-    const text = file.textOf(right);
-    const [made, ...more] = right.kind === "Name" ? (file.scopes.lookup(right)?.definitions ?? []) : [];
-    const own = selfAttribute(right);
-    const cls = own === null ? null : classOf(test);
+  for (const { asked, left, cache, stored } of [...lookups(tests, facts), ...caught(facts)]) {
+    if (!facts.hot(asked)) continue;
+    const kind = kindOf(left, file);
+    if (!/^(?:Name|Attribute|Subscript)$/.test(left.kind) && kind === null) continue;
+    const text = file.textOf(cache);
+    const [made, ...more] = cache.kind === "Name" ? (file.scopes.lookup(cache)?.definitions ?? []) : [];
+    const own = selfAttribute(cache);
+    const cls = own === null ? null : classOf(asked);
     const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
     const kept = made
       ? more.length === 0 &&
@@ -131,19 +131,97 @@ function* storedElsewhere(tests: readonly If[], facts: Facts): Generator<Unfille
       .filter((one) => one.kind === "Subscript" && file.textOf(one.value) === text);
     const isElsewhere = (one: Expr): boolean =>
       one.kind === "Subscript" &&
-      test.body.some((statement) => contains(statement, one)) &&
+      stored(one) &&
       (isOtherKind(one.index, kind, file) ||
-        (asked.left.kind === "Name" &&
-          (isLonger(one.index, file) || isText(one.index, asked.left, file)) &&
-          namesIn(one.index).some(({ id }) => id === key)));
+        isMadeOf(one.index, left, file) ||
+        isMadeOf(left, one.index, file));
     if (stores.length === 0 || !stores.every(isElsewhere)) continue;
     // Filled by other means, or by somebody it is handed to, it may have the key.
     const speaks = (one: Expr): boolean => file.textOf(one) === text;
     const isLookedUp = ({ parent }: Expr): boolean =>
-      parent?.kind === "Subscript" || parent?.kind === "Compare" || parent?.kind === "Assign";
+      parent?.kind === "Subscript" ||
+      parent?.kind === "Compare" ||
+      parent?.kind === "Assign" ||
+      (parent?.kind === "Attribute" && parent.attr === "get");
     if (![...file.all("Name"), ...file.all("Attribute")].filter(speaks).every(isLookedUp)) continue;
-    yield { asked, cache: text, why: { key } };
+    const isPlain = (one: Expr): boolean =>
+      one.kind === "Subscript" &&
+      (isOtherKind(one.index, kind, file) ||
+        /^(?:Tuple|Binary|Str)$/.test(one.index.kind) ||
+        (left.kind === "Name" && isText(one.index, left, file)));
+    const isPlainly =
+      asked.kind === "Compare" &&
+      asked.ops[0] === "not in" &&
+      (left.kind === "Name" || kind !== null) &&
+      !file.text.includes(`${text}.get(`);
+    const maybe = !isPlainly || !stores.every(isPlain);
+    yield { asked, cache: text, why: { key: file.textOf(left) }, maybe };
   }
+}
+
+/** How a cache is asked for a key, and what of it is put there when that is missing. */
+interface Lookup {
+  readonly asked: Expr;
+  readonly left: Expr;
+  readonly cache: Expr;
+  readonly stored: (target: Expr) => boolean;
+}
+
+/** `if key not in cache:`, `if key in cache: return cache[key]`, and `if table is None:` of `table = cache.get(key)`. */
+function* lookups(tests: readonly If[], facts: Facts): Generator<Lookup> {
+  for (const test of tests) {
+    const { test: asked, body } = test;
+    const [right] = asked.kind === "Compare" ? asked.rights : [];
+    if (asked.kind !== "Compare" || !right) continue;
+    const isIn = (target: Expr): boolean => body.some((statement) => contains(statement, target));
+    const isPast = (target: Expr): boolean =>
+      functionOf(target) === functionOf(test) && target.start > test.start && !isIn(target);
+    const op = asked.ops[0]!;
+    const got = /^is(?: not)?$/.test(op) && isNone(right) ? askedFor(asked.left, facts) : null;
+    if (op === "not in") yield { asked, left: asked.left, cache: right, stored: isIn };
+    else if (op === "in" && body.at(-1)?.kind === "Return")
+      yield { asked, left: asked.left, cache: right, stored: isPast };
+    else if (op === "in" && test.orelse.length > 0)
+      yield { asked, left: asked.left, cache: right, stored: isPast };
+    else if (got && (op === "is" || body.at(-1)?.kind === "Return"))
+      yield { asked, ...got, stored: op === "is" ? isIn : isPast };
+  }
+}
+
+/** `try: return cache[key]`, `except KeyError:` */
+function* caught({ file }: Facts): Generator<Lookup> {
+  for (const { body, handlers } of file.all("Try")) {
+    const [first] = body;
+    const asked = first?.kind === "Return" || first?.kind === "Assign" ? first.value : null;
+    if (asked?.kind !== "Subscript" || !handlers.some(({ type }) => type && lastWord(type) === "KeyError"))
+      continue;
+    const fn = functionOf(asked);
+    const stored = (target: Expr): boolean => functionOf(target) === fn && target.start > asked.end;
+    yield { asked, left: asked.index, cache: asked.value, stored };
+  }
+}
+
+/** The key that a longer one is made of, `(n, x.device)` or `f"{n}_{x.device}"` of `n`, as it was when that was made. */
+function isMadeOf(longer: Expr, key: Expr, file: PythonFile): boolean {
+  let made: Expr | null = longer;
+  // `name = f"{n}_{device}"` above; `n` itself is the key.
+  for (let depth = 0; made?.kind === "Name" && depth < 3; depth++)
+    made = file.textOf(made) === file.textOf(key) ? null : file.scopes.onlyValue(made);
+  if (!made || !(isLonger(made, file) || (key.kind === "Name" && isText(made, key, file)))) return false;
+  const text = file.textOf(key);
+  let found = false;
+  walk(made, (part) => {
+    if (part !== made && part.kind === key.kind && file.textOf(part) === text)
+      found ||= namesIn(part).every((one, at) => isSame(one, namesIn(key)[at]!, file));
+    return !found;
+  });
+  return found;
+}
+
+/** Nobody has given the name anything else between the two. */
+function isSame(one: Name, other: Name, { scopes }: PythonFile): boolean {
+  const [then, now] = [scopes.reaching(one), scopes.reaching(other)];
+  return then.length > 0 && then.length === now.length && then.every((given) => now.includes(given));
 }
 
 function isOtherKind(index: Expr, kind: string | null, file: PythonFile): boolean {
@@ -179,6 +257,11 @@ function isText(expr: Expr, key: Name, file: PythonFile): boolean {
 function isLonger(expr: Expr, file: PythonFile): boolean {
   if (expr.kind === "Tuple") return true;
   const text = file.textOf(expr);
+  // `"{}_{}".format(n, device)`, `"_".join([str(n), str(device)])`
+  if (expr.kind === "Call" && expr.func.kind === "Attribute" && expr.func.value.kind === "Str")
+    return expr.func.attr === "format"
+      ? !/^["']\{\w*\}["']$/.test(file.textOf(expr.func.value))
+      : expr.func.attr === "join";
   return expr.kind === "Binary"
     ? expr.op === "+" && /["']/.test(text)
     : expr.kind === "Str" && expr.parts.length > 0 && !/^\w*["']\{\w+\}["']$/.test(text);
@@ -311,11 +394,17 @@ function isEmptyDict(expr: Expr, facts: Facts): boolean {
 }
 
 /** `self.cache` of `self.cache.get(key)`, asked about by the name that took it. */
-function gotten(expr: Expr, facts: Facts): Expr | null {
+const gotten = (expr: Expr, facts: Facts): Expr | null => askedFor(expr, facts)?.cache ?? null;
+
+/** With the key that it is asked for. */
+function askedFor(expr: Expr, facts: Facts): { readonly cache: Expr; readonly left: Expr } | null {
   const [one, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
   const bare = expr.kind === "Walrus" ? expr.value : expr;
   const value = expr.kind === "Name" ? (more.length === 0 ? (one?.value ?? null) : null) : bare;
-  return value?.kind === "Call" && value.func.kind === "Attribute" && value.func.attr === "get"
-    ? value.func.value
+  return value?.kind === "Call" &&
+    value.func.kind === "Attribute" &&
+    value.func.attr === "get" &&
+    value.args[0]
+    ? { cache: value.func.value, left: value.args[0].value }
     : null;
 }

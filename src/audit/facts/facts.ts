@@ -9,6 +9,7 @@ import type { Role } from "./classes.ts";
 import { decoratedGrad, isGradAsked, lexicalGrad } from "./gradmode.ts";
 import type { Networks } from "./naming.ts";
 import { isOfForward, isReachedFromForward } from "./heat.ts";
+import { loopsHandingSteps } from "./handed-steps.ts";
 import { frequency, isSynced } from "./guards.ts";
 import { isLossCall } from "./inputs.ts";
 import type { Frequency } from "./guards.ts";
@@ -401,7 +402,11 @@ export class Facts {
         if (loop && !isTrial(loop, this.file)) found.add(loop);
       };
       if (this.guesses)
-        for (const loop of this.file.all("For")) if (likelyTraining(loop, this.file)) found.add(loop);
+        for (const loop of [
+          ...this.file.all("For").filter((one) => likelyTraining(one, this.file)),
+          ...loopsHandingSteps(this.file, this.backwards).filter((one) => !isTrial(one, this.file)),
+        ])
+          found.add(loop);
       for (const { call } of backwardsTaken(this.file, this.backwards)) add(call);
       for (const call of stepsTaken(this.file, this.backwards)) add(call);
       for (const call of this.callsTo("loose"))

@@ -62,18 +62,25 @@ export function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
     return what === "tensor" && device === "cpu";
   }
   // `shuffle(np.arange(n))` of another file
-  if (expr.kind === "Call" && depth < 4 && expr.args.length === 1 && REORDERS.test(lastWord(expr.func)))
+  if (expr.kind === "Call" && depth < DEEPEST && expr.args.length === 1 && REORDERS.test(lastWord(expr.func)))
     return isHostArray(expr.args[0]!.value, facts, depth + 1);
+  // `np.remainder(rows, n)`, `np.minimum(starts + 1, last)`
+  if (expr.kind === "Call" && ELEMENTWISE.test(facts.file.dotted(expr.func) ?? ""))
+    return expr.args
+      .slice(0, 2)
+      .some(({ name, value }) => name === null && isHostArray(value, facts, depth + 1));
   if (expr.kind === "Call")
     return (
       !isOneNumber(expr, facts) &&
-      /^(?:numpy\.(?:array|asarray|arange|where|(?:flat)?nonzero|argwhere|arg(?:sort|partition)|concatenate|hstack|repeat|tile|unique|setdiff1d|intersect1d|union1d|random\.\w+)|random\.(?:sample|choices)|builtins\.(?:list|sorted|range))$/.test(
+      /^(?:numpy\.(?:array|asarray|arange|where|(?:flat)?nonzero|argwhere|arg(?:sort|partition)|concatenate|[hv]?stack|column_stack|append|delete|cumsum|zeros|ones|full|linspace|repeat|tile|unique|setdiff1d|intersect1d|union1d|random\.\w+)|random\.(?:sample|choices)|builtins\.(?:list|sorted|range))$/.test(
         facts.file.dotted(expr.func) ?? "",
       )
     );
-  if (expr.kind !== "Name" || depth > 3) return false;
+  if (expr.kind !== "Name" || depth > DEEPEST) return false;
   if (isFilledList(expr, facts, depth)) return true;
   const definitions = facts.file.scopes.reaching(expr);
+  if (definitions.some(({ how }) => how === "augment") || definitions.length > 1)
+    return definitions.every((one) => isArrayAgain(one, facts, depth));
   // `order[i * n : (i + 1) * n]`, in a step that is handed the order.
   if (depth > 0 && definitions.length === 1 && definitions[0]!.how === "param") {
     const given = handedIn(definitions[0]!, facts.file, true);
@@ -90,6 +97,21 @@ export function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
           (isListOfIndices(definitions[0]!.value, definitions[0]!.index, facts) ||
             isOneOfGroups(definitions[0]!, facts)))
   );
+}
+
+/** How far a value is followed through names and what these are computed of. */
+const DEEPEST = 6;
+
+/** What NumPy computes of each place of an array. */
+const ELEMENTWISE =
+  /^numpy\.(?:remainder|mod|fmod|add|subtract|multiply|floor_divide|minimum|maximum|clip|roll|flip|sort|cumsum|reshape|ravel|squeeze|take)$/;
+
+/** `rows += offset` of an array; `rows = np.random.permutation(n)` on one way, and another array on the other. */
+function isArrayAgain({ how, node, value }: Definition, facts: Facts, depth: number): boolean {
+  if (how === "assign") return value !== null && isHostArray(value, facts, depth + 1);
+  if (how !== "augment" || node.kind !== "Name" || depth >= DEEPEST) return false;
+  const before = facts.file.scopes.reaching(node).filter((one) => one.node !== node);
+  return before.length > 0 && before.every((one) => isArrayAgain(one, facts, depth + 1));
 }
 
 /** `np.unique(labels)`, `np.random.permutation(n)`: an array of one axis. */
@@ -117,11 +139,17 @@ function isShiftedArray(rows: Expr, by: Expr, facts: Facts, depth: number): bool
   // `order[0]` is a number, whatever is added to it.
   const isPosition = rows.kind === "Subscript" && !/^(?:Slice|Tuple)$/.test(rows.index.kind);
   return (
-    depth < 4 &&
+    depth < DEEPEST &&
     !isPosition &&
     isHostArray(rows, facts, depth + 1) &&
-    (facts.value(by).what === "number" || isHostArray(by, facts, depth + 1))
+    (isBesideArray(rows, by, facts) || isHostArray(by, facts, depth + 1))
   );
+}
+
+/** A number; beside what is no tensor of torch's, all that is not known to be one: nothing on a device can be computed with it. */
+function isBesideArray(rows: Expr, by: Expr, facts: Facts): boolean {
+  const isTensor = (expr: Expr): boolean => /^(?:tensor|output)$/.test(facts.value(expr).what);
+  return facts.value(by).what === "number" || !(isTensor(rows) || isTensor(by));
 }
 
 /** `self.keep = [0, 3, 5]` */

@@ -160,11 +160,29 @@ export function isHostDefinition(definition: Definition, file: PythonFile, depth
     return (value.kind === "Call" && isTelling(lastWord(value.func))) || isOnHost(value, file, depth);
   // `epoch_loss += loss` of `loss, accuracy = trainer.train(x)`
   if (how === "augment") return isOnHost(value, file, depth);
+  if (how === "unpack" && value.kind === "Call" && isOfHandedOn(node, value, file, depth)) return true;
   if (how !== "unpack" || index === null) return false;
   if (value.kind === "Tuple") return !!value.items[index] && isOnHost(value.items[index], file, depth + 1);
   return (
     value.kind === "Call" && (isTelling(lastWord(value.func)) || handsBackNumbers(value, index, file, depth))
   );
+}
+
+/** `(loss, rate), ms = timed(step)` of a function of this file that hands back `float(loss), rate`: as whoever calls it hands that on. */
+function isOfHandedOn(target: Node, call: Call, file: PythonFile, depth: number): boolean {
+  const items = target.parent?.kind === "Tuple" ? target.parent.items : [];
+  const at = items.indexOf(target as Expr);
+  return call.args.some(({ value }) => {
+    const made = value.kind === "Name" ? file.scopes.reaching(value) : [];
+    return made.some(({ node }) => {
+      const returned =
+        node.kind === "FunctionDef" ? file.once(returnsByName).get(file.qualified(node)) : undefined;
+      return returned?.every((one) => {
+        const item = one.kind === "Tuple" ? one.items[at] : at === 0 ? one : undefined;
+        return item !== undefined && isOnHost(item, file, depth + 1);
+      });
+    });
+  });
 }
 
 /** All that this file's calls give for it are numbers. */

@@ -3,6 +3,7 @@ import type { Call, Expr } from "../../python/tree.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import { isShownAfterRead } from "../facts/echoes.ts";
+import { holdsLosses, valuesHandedBack } from "../facts/handed-dicts.ts";
 import { everyUpdate, ownUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
@@ -43,11 +44,13 @@ export const rule: Rule = {
     for (const call of facts.file.calls.matching(LOGS)) {
       const meter = !isLogger(call, facts);
       if (meter && !(facts.guesses && isMeter(call, facts))) continue;
-      // The second value of one call finds the queue empty.
+      // The second value of one call finds the queue empty; of one dict, one is enough.
       let waited = false;
-      for (const value of handed(call, facts)) {
-        if (meter && !isScalar(value)) continue;
-        const known = facts.onAccelerator(value);
+      const told = new Set<Expr>();
+      for (const { value, at } of handed(call, facts)) {
+        const losses = facts.accelerator && holdsLosses(at, facts);
+        if ((meter && !losses && !isScalar(value)) || told.has(at)) continue;
+        const known = losses || facts.onAccelerator(value);
         if (!known && !(facts.accelerator && isTensorByWord(value, facts))) continue;
         // `if i == 0: …` around a generator's step, in the loop of the discriminator's.
         const own = !isEveryTurn(call, facts);
@@ -58,9 +61,12 @@ export const rule: Rule = {
         const edits = loop && contains(call, value) ? throttle(call, loop, facts.file) : null;
         const echo = waited || (contains(call, value) && isShownAfterRead(value, facts));
         waited = true;
+        told.add(at);
         yield {
-          at: value,
-          ...(echo || own || !known || mayBeNumber(value, facts) ? { severity: "note" as const } : {}),
+          at,
+          ...(echo || own || !known || losses || at !== value || mayBeNumber(value, facts)
+            ? { severity: "note" as const }
+            : {}),
           message: meter ? METERED : echo ? AFTER_READ : MESSAGE,
           ...(edits ? { fix: { grade: "unsafe" as const, title: "Log every 50 steps", edits } } : {}),
         };
@@ -256,24 +262,40 @@ function isTrainer(call: Call, facts: Facts): boolean {
   return cls !== null && facts.role(cls) === "trainer" && facts.file.mentions("transformers");
 }
 
-function handed(call: Call, facts: Facts): Expr[] {
+/** A value that a logger is handed, and where that is told: what another function has put into a dict, where it is logged. */
+interface Handed {
+  readonly value: Expr;
+  readonly at: Expr;
+}
+
+function handed(call: Call, facts: Facts): readonly Handed[] {
   return call.args.flatMap(({ value }) => {
-    if (value.kind === "Dict") return [...value.values];
-    if (value.kind === "Call" && facts.file.dotted(value.func) === "builtins.dict")
-      return value.args.map((arg) => arg.value);
-    // `{k: v for k, v in parts.items()}`: the values of that dict.
-    const over = value.kind === "Comp" ? value.clauses[0]?.iter : undefined;
-    if (
-      over?.kind === "Call" &&
-      over.func.kind === "Attribute" &&
-      over.func.attr === "items" &&
-      (over.func.value.kind === "Name" || selfAttribute(over.func.value) !== null)
-    )
-      // What a network returned by name, as much as what was written down.
-      return dictOf(over.func.value, facts) ?? handedByName(over.func.value, facts) ?? [over.func.value];
-    if (value.kind !== "Name" && selfAttribute(value) === null) return [value];
-    return dictOf(value, facts) ?? handedByName(value, facts) ?? [value];
+    // `{k: v.item() for k, v in metrics.items()}` hands over numbers.
+    const whole = value.kind !== "Comp" || value.value?.kind === "Name";
+    return (partsOf(value, facts) ?? [value]).flatMap((at) => {
+      const back = whole ? valuesHandedBack(at, facts) : null;
+      return back?.map((part) => ({ value: part, at })) ?? [{ value: at, at }];
+    });
   });
+}
+
+/** The values of a dict, written there, by name, or one of each of another's; null where it is none that is seen. */
+function partsOf(value: Expr, facts: Facts): readonly Expr[] | null {
+  if (value.kind === "Dict") return [...value.values];
+  if (value.kind === "Call" && facts.file.dotted(value.func) === "builtins.dict")
+    return value.args.map((arg) => arg.value);
+  // `{k: v for k, v in parts.items()}`: the values of that dict.
+  const over = value.kind === "Comp" ? value.clauses[0]?.iter : undefined;
+  if (
+    over?.kind === "Call" &&
+    over.func.kind === "Attribute" &&
+    over.func.attr === "items" &&
+    (over.func.value.kind === "Name" || selfAttribute(over.func.value) !== null)
+  )
+    // What a network returned by name, as much as what was written down.
+    return dictOf(over.func.value, facts) ?? handedByName(over.func.value, facts) ?? [over.func.value];
+  if (value.kind !== "Name" && selfAttribute(value) === null) return null;
+  return dictOf(value, facts) ?? handedByName(value, facts);
 }
 
 /** The values of a dict that the calls in this file hand to the function around, whole or as `**values`; null where it is none. */

@@ -156,6 +156,7 @@ function isOnDevice(expr: Expr, facts: Facts): boolean {
 
 /** `torch.from_numpy(rows)`, or a parameter that is given what is on the host. */
 function isLeftOnHost(expr: Expr, facts: Facts): boolean {
+  if (isOfArrays(expr, facts)) return true;
   const made = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
   return made.some(
     (one) =>
@@ -163,6 +164,25 @@ function isLeftOnHost(expr: Expr, facts: Facts): boolean {
         /^torch\.(?:from_numpy|load)$/.test(facts.file.dotted(one.value.func) ?? "")) ||
       handedIn(one, facts.file, true).some((given) => facts.value(given).device === "cpu"),
   );
+}
+
+/** `overlap(boxes, others).argmax(axis=1)` of `boxes = np.concatenate(…)`: NumPy's, by what it is computed of. */
+function isOfArrays(expr: Expr, facts: Facts, depth = 0): boolean {
+  const again = (inner: Expr): boolean => depth < 6 && isOfArrays(inner, facts, depth + 1);
+  if (expr.kind === "Name") {
+    const made = facts.file.scopes.reaching(expr);
+    return (
+      made.length > 0 && made.every(({ how, value }) => how === "assign" && value !== null && again(value))
+    );
+  }
+  if (expr.kind !== "Call") return false;
+  const name = facts.file.dotted(expr.func);
+  if (name?.startsWith("torch.") === true) return false;
+  if (name?.startsWith("numpy.") === true) return true;
+  return name === null && expr.func.kind === "Attribute"
+    ? again(expr.func.value)
+    : /^(?!.*(?:tensor|torch|device|cuda|gpu))[a-z_]/.test(lastWord(expr.func)) &&
+        expr.args.some(({ value }) => again(value));
 }
 
 /** A tensor, as far as is known, of which nobody says that it is on the host. */

@@ -121,19 +121,40 @@ function isEveryStep(call: Call, family: Family | null, facts: Facts): boolean {
  */
 function isLikelyOften(call: Call, facts: Facts): boolean {
   const fn = functionOf(call);
-  if (fn?.kind !== "FunctionDef" || ONCE.test(fn.name) || ONCE.test(facts.file.path)) return false;
+  if (fn?.kind !== "FunctionDef" || ONCE.test(facts.file.path)) return false;
+  const drawn = DRAWS.test(fn.name) && (isOfDistribution(fn) || isDrawnThrough(call, facts));
+  if (ONCE.test(fn.name) && !drawn) return false;
   if (facts.gradMode(call) === "off" && facts.hot(call) === null) return false;
   if (facts.frequency(call, fn) === "throttled") return false;
   // Above the loop of steps it is made once.
   if ([...facts.stepLoops].some((loop) => contains(fn, loop) && !contains(loop, call))) return false;
   const calls = callsOf(fn, facts.file);
-  if (!OFTEN.test(fn.name) && calls.length === 0) return false;
+  if (!OFTEN.test(fn.name) && !drawn && calls.length === 0) return false;
   if (
     calls.length > 0 &&
     calls.every((one) => facts.gradMode(one) === "off" || isKept(one, facts) || isAskedOnce(one))
   )
     return false;
   return call.args.some(({ value }) => /^(?:tensor|output|unknown)$/.test(facts.value(value).what));
+}
+
+const DRAWS = /^_*r?sample(?:_(?:z|latents?|noise|posterior|with_log_?prob|normal|actions?))?$/;
+
+/** `class DiagonalGaussian: def sample(self)`, beside what a loss asks of it: `def kl(self)`, `def log_prob(self, x)`. */
+function isOfDistribution({ parent }: FunctionDef): boolean {
+  return (
+    parent?.kind === "ClassDef" &&
+    methodsOf(parent).some(({ name }) => /^(?:kld?|kl_div\w*|nll|log_?prob|mode|entropy)$/.test(name))
+  );
+}
+
+/** `Normal(mean, std).rsample()`, also by a name: nobody but a step wants the gradient that goes through what is drawn. */
+function isDrawnThrough(call: Call, { file }: Facts): boolean {
+  const isDrawn = (one: Expr): boolean =>
+    one.parent?.kind === "Attribute" && one.parent.attr === "rsample" && one.parent.value === one;
+  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return isDrawn(call) || (made !== null && file.scopes.uses(made).some(isDrawn));
 }
 
 /** `self.other(x).sample()` in `def sample(self, n):`, which is for who looks at what is drawn. */

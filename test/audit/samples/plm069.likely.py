@@ -46,3 +46,38 @@ def run(loader, net, optimizer, writer):
         losses = told(loss)
         # trap: read already
         writer.add_scalar("loss", losses["errD"])
+
+
+def timed_run(loader, net, optimizer, timer):
+    net.cuda()
+    losses = AverageMeter()
+    for x in loader:
+        x = x.cuda()
+
+        def step():
+            loss = net(x).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            return float(loss), optimizer.param_groups[0]["lr"]
+
+        (loss, rate), ms = timer(step)
+        # trap: a number, as the step hands it back
+        losses.update(loss)
+
+
+def timed_tensors(loader, net, optimizer, timer):
+    net.cuda()
+    losses = AverageMeter()
+    for x in loader:
+        x = x.cuda()
+
+        def step():
+            loss = net(x).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+
+        loss, ms = timer(step)
+        losses.update(loss)  # likely: PLM069
