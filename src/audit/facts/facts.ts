@@ -500,7 +500,7 @@ export class Facts {
     const found = frequency(node, within, this.file);
     if (this.guesses) {
       if (found === "throttled" || isCaught(node, within) || isBeforeError(node, within)) return "throttled";
-      return isSeldom(node, within, this.file) ? "unknown" : "every";
+      return isSeldom(node, within, this.file, this.project) ? "unknown" : "every";
     }
     return found === "every" && this.#isForMissing(node) ? "unknown" : found;
   }

@@ -1,11 +1,14 @@
+import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Expr, FunctionDef, Lambda, Node, Subscript } from "../../python/tree.ts";
+import type { Expr, FunctionDef, If, Lambda, Node, Subscript } from "../../python/tree.ts";
+import { optionBehind } from "./behind-options.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import { placedBy } from "./inputs.ts";
 import { isHostDefinition, isOnHost, isTelling } from "./likely-numbers.ts";
 import { isLossName } from "./naming.ts";
+import type { ProjectFacts } from "./project.ts";
 import { callTarget } from "./summary.ts";
 import { isUsedAsTensor } from "./tensor-use.ts";
 import { NUMBER } from "./value.ts";
@@ -277,12 +280,17 @@ const SELDOM =
   /verbos|debug|log_?level|profil|is_?nan|is_?inf|isfinite|is_listener|OutOfMemory|overflow|diverged/i;
 
 /** Whether a node stands under what holds seldom, as it seems: such a test, an error that is caught, an option that is off by default. */
-export function isSeldom(node: Node, within: Node, file: PythonFile): boolean {
+export function isSeldom(node: Node, within: Node, file: PythonFile, project: ProjectFacts): boolean {
   for (let child = node, at = node.parent; at && at !== within; child = at, at = at.parent) {
     if (at.kind === "Handler") return true;
     if (at.kind !== "If" || child === at.test) continue;
     const isElse = at.orelse.includes(child as never);
-    if (isElse ? file.textOf(at.test).endsWith(".any()") : holdsSeldom(at.test, file)) return true;
+    if (
+      isElse
+        ? file.textOf(at.test).endsWith(".any()")
+        : holdsSeldom(at.test, file) && !isHandedOn(at, file, project)
+    )
+      return true;
   }
   return false;
 }
@@ -295,6 +303,20 @@ export function isBeforeError(node: Node, within: Node): boolean {
   }
   return false;
 }
+
+/** `if entity:` of `def loss(logits, entity=False)`, which somebody calls with it. */
+function isHandedOn(branch: If, file: PythonFile, project: ProjectFacts): boolean {
+  const [one, ...more] = branch.test.kind === "Name" ? file.scopes.reaching(branch.test) : [];
+  const fn = one?.node.kind === "Param" ? one.node.parent : null;
+  if (more.length > 0 || fn?.kind !== "FunctionDef" || SELDOM.test(one!.name)) return false;
+  return fn.parent?.kind === "Module"
+    ? optionBehind(branch.body[0]!, file, project) === null && isCalled(fn, file, project)
+    : file.calls.given([one!.name]).some((call) => isTrue(keyword(call, one!.name)?.value ?? null));
+}
+
+const isCalled = (fn: FunctionDef, file: PythonFile, project: ProjectFacts): boolean =>
+  (project.handed.get(file.qualified(fn)) ?? []).length > 0 ||
+  file.callsNamed(fn.name).some((call) => file.dotted(call.func) === file.qualified(fn));
 
 function holdsSeldom(test: Expr, file: PythonFile): boolean {
   if (test.kind === "Bool" && test.op === "and") return test.values.some((one) => holdsSeldom(one, file));

@@ -93,8 +93,8 @@ const KEPT =
 /** A tensor made of what is likely float64, cast nowhere on its way, and sent or handed to the loader. */
 function* guessed(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  for (const call of file.callsNamed("from_numpy"))
-    if (isObserved(call, facts) && isCastWhereSent(call, facts)) yield { at: call, message: KEPT };
+  for (const call of file.callsNamed("from_numpy", "tensor"))
+    if (mayBeWide(call, facts) && isCastWhereSent(call, facts)) yield { at: call, message: KEPT };
   for (const call of file.callsNamed("from_numpy", "tensor", "as_tensor")) {
     const data = keptType(call, facts);
     if (!data || isCounted(data, facts) || isCastLater(call, facts)) continue;
@@ -114,26 +114,34 @@ function* guessed(facts: Facts): Generator<Finding> {
   }
 }
 
-/** What a simulator of bodies gives is float64; what it draws are bytes, which are better sent as they are. */
-function isObserved({ args }: Call, { file }: Facts): boolean {
-  const [given] = args;
-  return (
-    given?.value.kind === "Name" &&
-    /^(?:next_)?(?:obs|observations?|states?|actions?)$/.test(given.value.id) &&
-    !file.says(/uint8|255|atari|Conv2d|pixels|images?\b/i)
-  );
+/** An array that somebody makes float32 there, unless it is of bytes or whole numbers by its name: those are better sent as they are. */
+function mayBeWide(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const data = keptType(call, facts);
+  if (data?.kind !== "Name" && data?.kind !== "Attribute") return false;
+  const word = lastWord(data);
+  if (/^(?:next_)?(?:obs|observations?|states?|actions?)$/.test(word))
+    return !file.says(/uint8|255|atari|Conv2d|pixels|images?\b/i);
+  return !WHOLE.test(word) && !/^(?:number|tensor)$/.test(facts.value(data).what);
 }
 
+const WHOLE =
+  /im(?:g|age)|frame|mask|label|pixel|pic|photo|target|(?:^|_)(?:ids?|idx|ind\w*|n|num|done|term\w*|lens?|lengths?|count|t|x|y|steps?|time\w*|batch)$|video|token|bool|valid|class|seq/i;
+
 /** `.to(device).float()` behind it, in that order. */
-function isCastWhereSent({ parent }: Call, facts: Facts): boolean {
-  const sent = parent?.kind === "Attribute" ? parent.parent : null;
-  const cast = sent?.kind === "Call" && sent.parent?.kind === "Attribute" ? sent.parent : null;
-  return (
-    parent?.kind === "Attribute" &&
-    sent?.kind === "Call" &&
-    (parent.attr === "cuda" || (parent.attr === "to" && toDevice(sent, facts))) &&
-    cast?.attr === "float"
-  );
+function isCastWhereSent(call: Call, facts: Facts): boolean {
+  let sent = false;
+  for (
+    let at = call;
+    at.parent?.kind === "Attribute" && at.parent.parent?.kind === "Call";
+    at = at.parent.parent
+  ) {
+    const { attr, parent } = at.parent;
+    if (attr === "float") return sent;
+    sent ||= attr === "cuda" || (attr === "to" && toDevice(parent as Call, facts));
+    if (!sent && !/^(?:unsqueeze|view|reshape|permute|transpose|squeeze)$/.test(attr)) return false;
+  }
+  return false;
 }
 
 /** `.float()` behind it, or behind the name that it is given. */
