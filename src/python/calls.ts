@@ -32,16 +32,20 @@ export class Calls {
 
   /** Every call that may go to something of one of these names, in source order. */
   named(words: readonly string[]): readonly Call[] {
+    // Most words are asked alone, and nothing is called by another.
+    if (words.length === 1 && !this.#aliases.has(words[0]!)) return this.#byWord.get(words[0]!) ?? NONE;
     const lists: (readonly Call[])[] = [];
-    const add = (word: string): void => {
-      const calls = this.#byWord.get(word);
-      if (calls && !lists.includes(calls)) lists.push(calls);
-    };
     for (const word of words) {
-      add(word);
-      if (this.#aliases.size > 0) for (const alias of this.#aliases.get(word) ?? NO_WORDS) add(alias);
+      this.#add(word, lists);
+      if (this.#aliases.size > 0)
+        for (const alias of this.#aliases.get(word) ?? NO_WORDS) this.#add(alias, lists);
     }
     return joined(lists);
+  }
+
+  #add(word: string, lists: (readonly Call[])[]): void {
+    const calls = this.#byWord.get(word);
+    if (calls && !lists.includes(calls)) lists.push(calls);
   }
 
   /** The same by a pattern, which is tried on each word once, in whatever file. */
@@ -55,10 +59,11 @@ export class Calls {
 
   /** Calls that are given one of these keyword arguments, in source order. */
   given(keywords: readonly string[]): readonly Call[] {
-    const lists = keywords.flatMap((keyword) => {
+    const lists: (readonly Call[])[] = [];
+    for (const keyword of keywords) {
       const calls = this.#byKeyword.get(keyword);
-      return calls ? [calls] : [];
-    });
+      if (calls) lists.push(calls);
+    }
     // One call may be given several of them.
     return lists.length > 1 ? [...new Set(joined(lists))] : joined(lists);
   }

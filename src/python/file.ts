@@ -1,6 +1,7 @@
 import { Calls } from "./calls.ts";
 import { link } from "./nodes.ts";
 import type { NodesByKind } from "./nodes.ts";
+import { mayHave, newOwner } from "./runs.ts";
 import { Scopes } from "./scopes.ts";
 import type { Definition } from "./scopes.ts";
 import { Lines } from "./source.ts";
@@ -22,6 +23,7 @@ export class PythonFile {
   #lines: Lines | null = null;
   #code: string | null = null;
   #bare: string | null = null;
+  readonly #owner: number = newOwner();
   readonly #names = new Map<string, Map<string, string>>();
   readonly #mentions = new Map<string, boolean>();
   readonly #qualified = new Map<Node, string>();
@@ -58,7 +60,10 @@ export class PythonFile {
   /** Whether the code has the word anywhere; looked for once a file, however often it is asked. */
   mentions(word: string): boolean {
     let known = this.#mentions.get(word);
-    if (known === undefined) this.#mentions.set(word, (known = this.bare.includes(word)));
+    if (known === undefined) {
+      known = mayHave(this.bare, this.#owner, word) && this.bare.includes(word);
+      this.#mentions.set(word, known);
+    }
     return known;
   }
 

@@ -104,12 +104,12 @@ const KEYWORDS = [
 const TEXTS = [...OPERATORS, ...KEYWORDS];
 const CODES = new Map(TEXTS.map((text, at) => [text, at + FIRST_TEXT]));
 /** The factors give each keyword a slot of its own: found by trying. */
-const keywordSlot = (text: string, start: number, length: number): number =>
-  (text.charCodeAt(start) + 11 * text.charCodeAt(start + length - 1) + length) & 127;
+const keywordSlot = (first: number, last: number, length: number): number =>
+  (first + 11 * last + length) & 127;
 const KEYWORD_TABLE: (string | undefined)[] = Array.from({ length: 128 });
 const KEYWORD_CODES = new Uint8Array(128);
 for (const keyword of KEYWORDS) {
-  const slot = keywordSlot(keyword, 0, keyword.length);
+  const slot = keywordSlot(keyword.charCodeAt(0), keyword.charCodeAt(keyword.length - 1), keyword.length);
   KEYWORD_TABLE[slot] = keyword;
   KEYWORD_CODES[slot] = CODES.get(keyword)!;
 }
@@ -119,8 +119,21 @@ export function stands(keyword: string, text: string, start: number): boolean {
     if (text.charCodeAt(start + at) !== keyword.charCodeAt(at)) return false;
   return true;
 }
+/** The kinds of operators by the code of their first character: alone, twice, and each with `=` after it. */
 const SINGLE = new Uint8Array(128);
-for (const text of OPERATORS) if (text.length === 1) SINGLE[text.charCodeAt(0)] = CODES.get(text)!;
+const DOUBLED = new Uint8Array(128);
+const ASSIGNED = new Uint8Array(128);
+const DOUBLED_ASSIGNED = new Uint8Array(128);
+for (const text of OPERATORS) {
+  const first = text[0]!;
+  for (const [table, like] of [
+    [SINGLE, first],
+    [DOUBLED, first + first],
+    [ASSIGNED, `${first}=`],
+    [DOUBLED_ASSIGNED, `${first}${first}=`],
+  ] as const)
+    if (text === like && !(table === DOUBLED && first === "=")) table[first.charCodeAt(0)] = CODES.get(text)!;
+}
 
 /** The kind of the token that is exactly this operator or keyword. */
 export function code(text: string): number {
@@ -145,12 +158,47 @@ export interface Tokens {
 /** By code of a character; beyond ASCII all count. */
 const IDENTIFIER = new Uint8Array(65_536).fill(1, 128);
 for (let c = 0; c < 128; c++) if (/[A-Za-z0-9_]/.test(String.fromCharCode(c))) IDENTIFIER[c] = 1;
+const ARROW = CODES.get("->")!;
+const ELLIPSIS = CODES.get("...")!;
 const isIdentifier = (c: number): boolean => IDENTIFIER[c] === 1;
+/** What a token may be that begins with this character; 0 is an operator. */
+const SPACE = 1,
+  LINE_END = 2,
+  WORD = 3,
+  QUOTE = 4,
+  DIGIT = 5,
+  POINT = 6,
+  HASH = 7,
+  BACKSLASH = 8;
+const BEGINS = IDENTIFIER.map((isWord) => (isWord === 1 ? WORD : 0));
+for (const [kind, characters] of [
+  [SPACE, " \t\f"],
+  [LINE_END, "\n\r"],
+  [QUOTE, "\"'"],
+  [DIGIT, "0123456789"],
+  [POINT, "."],
+  [HASH, "#"],
+  [BACKSLASH, "\\"],
+] as const)
+  for (const character of characters) BEGINS[character.charCodeAt(0)] = kind;
 const STRING_PREFIX = /^(?:[rbuft]|[bft]r|r[bft])$/i;
 /** A line that starts so cannot continue a bracket: an unclosed bracket above it ends there. */
 const RESTART = /(?:def|class|return|import|while|try|raise|with|del|assert)\b/y;
 const NUMBER_TEXT =
   /0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9_]+)?[jJ]?/y;
+
+/** The codes of the characters of a text, with zeros after it: to look at a string for each of them takes several times as long. */
+let codes = new Uint16Array(0);
+let codesOf = "";
+const ZEROS = 4;
+
+function readCodes(text: string): void {
+  const { length } = text;
+  if (codes.length < length + ZEROS) codes = new Uint16Array(length * 2 + ZEROS);
+  Buffer.from(codes.buffer).write(text, "utf16le");
+  codes.fill(0, length, length + ZEROS);
+  codesOf = text;
+}
 
 /** The columns of whole files: nobody keeps tokens beyond the parse, so the next file writes over them. */
 let scratch = { kinds: new Uint8Array(0), starts: new Int32Array(0), ends: new Int32Array(0) };
@@ -168,6 +216,7 @@ class Tokenizer {
     this.text = text;
     // A field of a format string has no comments.
     this.returns = bracketed || text.includes("\r");
+    if (codesOf !== text) readCodes(text);
     const guess = Math.max(16, (to - from) >> 1);
     if (!bracketed && scratch.kinds.length < guess)
       scratch = {
@@ -215,7 +264,8 @@ class Tokenizer {
   }
 
   run(from: number, to: number, bracketed: boolean): Tokens {
-    const text = this.text;
+    const { text, out } = this;
+    const all = codes;
     const indents = [0];
     let at = from;
     let lineStart = !bracketed;
@@ -225,7 +275,7 @@ class Tokenizer {
         let column = 0;
         let c = 0;
         for (; at < to; at++) {
-          c = text.charCodeAt(at);
+          c = all[at]!;
           if (c === 32) column++;
           else if (c === 9) column = (column | 7) + 1;
           else if (c === 12) column = 0;
@@ -248,113 +298,122 @@ class Tokenizer {
           }
         }
       }
-      const c = text.charCodeAt(at);
-      if (c === 32 || c === 9 || c === 12) {
-        at++;
-      } else if (c === 10 || c === 13) {
-        const next = c === 13 && text.charCodeAt(at + 1) === 10 ? at + 2 : at + 1;
-        if (this.depth === 0) {
-          const last = this.out.count > 0 ? this.out.kinds[this.out.count - 1]! : NEWLINE;
-          if (last !== NEWLINE && last !== INDENT && last !== DEDENT) this.push(NEWLINE, at, next);
-          lineStart = true;
-        } else if (!bracketed) {
-          let probe = next;
-          while (text.charCodeAt(probe) === 32 || text.charCodeAt(probe) === 9) probe++;
-          RESTART.lastIndex = probe;
-          if (RESTART.test(text)) {
-            this.error(at, "a bracket was never closed");
-            this.depth = 0;
-            this.push(NEWLINE, at, next);
-            lineStart = true;
-          }
-        }
-        at = next;
-      } else if (c === 35) {
-        const start = at;
-        at = this.lineEnd(at, to);
-        this.out.comments.push({ start, end: at });
-      } else if (c === 92) {
-        const next = text.charCodeAt(at + 1);
-        if (next === 10) at += 2;
-        else if (next === 13) at += text.charCodeAt(at + 2) === 10 ? 3 : 2;
-        else {
-          this.push(UNKNOWN, at, at + 1);
+      const c = all[at]!;
+      switch (BEGINS[c]) {
+        case SPACE:
           at++;
+          break;
+        case WORD: {
+          const start = at++;
+          while (at < to && IDENTIFIER[all[at]!] === 1) at++;
+          at = this.word(start, at, to);
+          break;
         }
-      } else if (c === 34 || c === 39) {
-        at = this.string(at, at, to);
-      } else if (
-        (c >= 48 && c <= 57) ||
-        (c === 46 && text.charCodeAt(at + 1) >= 48 && text.charCodeAt(at + 1) <= 57)
-      ) {
-        NUMBER_TEXT.lastIndex = at;
-        NUMBER_TEXT.exec(text);
-        const end = Math.min(to, Math.max(at + 1, NUMBER_TEXT.lastIndex));
-        this.push(NUMBER, at, end);
-        at = end;
-      } else if (isIdentifier(c)) {
-        at = this.word(at, to);
-      } else {
-        at = this.operator(at, c);
+        case LINE_END: {
+          const next = c === 13 && all[at + 1] === 10 ? at + 2 : at + 1;
+          if (this.depth === 0) {
+            const last = out.count > 0 ? out.kinds[out.count - 1]! : NEWLINE;
+            if (last !== NEWLINE && last !== INDENT && last !== DEDENT) this.push(NEWLINE, at, next);
+            lineStart = true;
+          } else if (!bracketed) {
+            let probe = next;
+            while (all[probe] === 32 || all[probe] === 9) probe++;
+            RESTART.lastIndex = probe;
+            if (RESTART.test(text)) {
+              this.error(at, "a bracket was never closed");
+              this.depth = 0;
+              this.push(NEWLINE, at, next);
+              lineStart = true;
+            }
+          }
+          at = next;
+          break;
+        }
+        case HASH: {
+          const start = at;
+          at = this.lineEnd(at, to);
+          out.comments.push({ start, end: at });
+          break;
+        }
+        case BACKSLASH: {
+          const next = all[at + 1];
+          if (next === 10) at += 2;
+          else if (next === 13) at += all[at + 2] === 10 ? 3 : 2;
+          else {
+            this.push(UNKNOWN, at, at + 1);
+            at++;
+          }
+          break;
+        }
+        case QUOTE:
+          at = this.string(at, at, to);
+          break;
+        case POINT:
+          at = BEGINS[all[at + 1]!] === DIGIT ? this.number(at, to) : this.operator(at, c);
+          break;
+        case DIGIT:
+          at = this.number(at, to);
+          break;
+        default:
+          at = this.operator(at, c);
       }
     }
-    const last = this.out.count > 0 ? this.out.kinds[this.out.count - 1]! : NEWLINE;
+    const last = out.count > 0 ? out.kinds[out.count - 1]! : NEWLINE;
     if (!bracketed && this.depth > 0) this.error(to, "a bracket was never closed");
     if (!bracketed && last !== NEWLINE && last !== DEDENT && last !== INDENT) this.push(NEWLINE, to, to);
     for (let at = indents.length; at > 1; at--) this.push(DEDENT, to, to);
     this.push(EOF, to, to);
-    return this.out;
+    return out;
   }
 
-  word(start: number, to: number): number {
-    const text = this.text;
-    let at = start + 1;
-    while (at < to && isIdentifier(text.charCodeAt(at))) at++;
+  /** A name, a keyword, or a string that this is the prefix of; returns the offset after it. */
+  word(start: number, at: number, to: number): number {
     const length = at - start;
     if (length <= 2) {
-      const next = text.charCodeAt(at);
-      if ((next === 34 || next === 39) && STRING_PREFIX.test(text.slice(start, at)))
+      const next = codes[at];
+      if ((next === 34 || next === 39) && STRING_PREFIX.test(this.text.slice(start, at)))
         return this.string(start, at, to);
     }
     let kind = NAME;
     if (length >= 2 && length <= 8) {
-      const slot = keywordSlot(text, start, length);
+      const slot = keywordSlot(codes[start]!, codes[at - 1]!, length);
       const keyword = KEYWORD_TABLE[slot];
-      if (keyword !== undefined && keyword.length === length && stands(keyword, text, start))
+      if (keyword !== undefined && keyword.length === length && stands(keyword, this.text, start))
         kind = KEYWORD_CODES[slot]!;
     }
     this.push(kind, start, at);
     return at;
   }
 
+  number(start: number, to: number): number {
+    NUMBER_TEXT.lastIndex = start;
+    NUMBER_TEXT.test(this.text);
+    const end = Math.min(to, Math.max(start + 1, NUMBER_TEXT.lastIndex));
+    this.push(NUMBER, start, end);
+    return end;
+  }
+
   operator(at: number, c: number): number {
-    const text = this.text;
-    const second = text.charCodeAt(at + 1);
+    const second = codes[at + 1];
     let length = 1;
-    if (c === 42 || c === 47 || c === 60 || c === 62) {
-      if (second === c) length = text.charCodeAt(at + 2) === 61 ? 3 : 2;
-      else if (second === 61) length = 2;
-    } else if (c === 45) {
-      if (second === 62 || second === 61) length = 2;
-    } else if (c === 46) {
-      if (second === 46 && text.charCodeAt(at + 2) === 46) length = 3;
-    } else if (
-      second === 61 &&
-      (c === 43 ||
-        c === 37 ||
-        c === 38 ||
-        c === 124 ||
-        c === 94 ||
-        c === 64 ||
-        c === 61 ||
-        c === 58 ||
-        c === 33)
-    ) {
+    let kind = 0;
+    if (second === c && DOUBLED[c] !== 0) {
+      length = codes[at + 2] === 61 ? 3 : 2;
+      kind = length === 3 ? DOUBLED_ASSIGNED[c]! : DOUBLED[c]!;
+    } else if (second === 61 && ASSIGNED[c] !== 0) {
       length = 2;
+      kind = ASSIGNED[c]!;
+    } else if (c === 45 && second === 62) {
+      length = 2;
+      kind = ARROW;
+    } else if (c === 46 && second === 46 && codes[at + 2] === 46) {
+      length = 3;
+      kind = ELLIPSIS;
+    } else {
+      kind = SINGLE[c]!;
+      if (c === 40 || c === 91 || c === 123) this.depth++;
+      else if ((c === 41 || c === 93 || c === 125) && this.depth > 0) this.depth--;
     }
-    if (c === 40 || c === 91 || c === 123) this.depth++;
-    else if ((c === 41 || c === 93 || c === 125) && this.depth > 0) this.depth--;
-    const kind = length === 1 ? (SINGLE[c] ?? 0) : (CODES.get(text.slice(at, at + length)) ?? 0);
     this.push(kind === 0 ? UNKNOWN : kind, at, at + length);
     return at + length;
   }
@@ -380,7 +439,7 @@ class Tokenizer {
 
   /** A whole string token, prefix included. Format strings keep the ranges of their expressions. */
   string(start: number, quoteAt: number, to: number): number {
-    const prefix = this.text.slice(start, quoteAt).toLowerCase();
+    const prefix = start === quoteAt ? "" : this.text.slice(start, quoteAt).toLowerCase();
     const fields: number[] | null = prefix.includes("f") || prefix.includes("t") ? [] : null;
     const end = this.scanString(quoteAt, to, fields, prefix.includes("r"), 0);
     if (fields) this.out.fields.set(this.out.count, fields);
@@ -389,28 +448,28 @@ class Tokenizer {
   }
 
   scanString(quoteAt: number, to: number, fields: number[] | null, raw: boolean, depth: number): number {
-    const text = this.text;
-    const quote = text.charCodeAt(quoteAt);
-    const triple = text.charCodeAt(quoteAt + 1) === quote && text.charCodeAt(quoteAt + 2) === quote;
+    const all = codes;
+    const quote = all[quoteAt]!;
+    const triple = all[quoteAt + 1] === quote && all[quoteAt + 2] === quote;
     let at = quoteAt + (triple ? 3 : 1);
     const plainEnd = triple && !fields ? this.tripleEnd(at, to, quote === 34 ? '"""' : "'''") : null;
     if (plainEnd !== null) return plainEnd;
     while (at < to) {
-      const c = text.charCodeAt(at);
+      const c = all[at]!;
       if (c === 92) {
-        if (fields && !raw && text.charCodeAt(at + 1) === 78 && text.charCodeAt(at + 2) === 123) {
-          const close = text.indexOf("}", at);
+        if (fields && !raw && all[at + 1] === 78 && all[at + 2] === 123) {
+          const close = this.text.indexOf("}", at);
           at = close < 0 ? to : close + 1;
-        } else if (fields && (text.charCodeAt(at + 1) === 123 || text.charCodeAt(at + 1) === 125)) at++;
-        else at += text.charCodeAt(at + 1) === 13 && text.charCodeAt(at + 2) === 10 ? 3 : 2;
+        } else if (fields && (all[at + 1] === 123 || all[at + 1] === 125)) at++;
+        else at += all[at + 1] === 13 && all[at + 2] === 10 ? 3 : 2;
       } else if (c === quote) {
         if (!triple) return at + 1;
-        if (text.charCodeAt(at + 1) === quote && text.charCodeAt(at + 2) === quote) return at + 3;
+        if (all[at + 1] === quote && all[at + 2] === quote) return at + 3;
         at++;
       } else if ((c === 10 || c === 13) && !triple) {
         break;
       } else if (fields && c === 123) {
-        if (text.charCodeAt(at + 1) === 123) at += 2;
+        if (all[at + 1] === 123) at += 2;
         else at = this.scanField(at + 1, to, fields, quote, triple, depth + 1);
       } else {
         at++;
@@ -429,7 +488,8 @@ class Tokenizer {
     triple: boolean,
     depth: number,
   ): number {
-    const text = this.text;
+    const { text } = this;
+    const all = codes;
     if (depth > 20) {
       this.error(from, "f-string nested too deeply");
       return to;
@@ -438,7 +498,7 @@ class Tokenizer {
     let at = from;
     let expressionEnd = -1;
     while (at < to) {
-      const c = text.charCodeAt(at);
+      const c = all[at]!;
       if (c === 34 || c === 39) {
         // Before 3.12 the enclosing quote could not be reused, so meeting it outside brackets there is the end of a broken string.
         const nested = this.nestedStringFields(from, at);
@@ -452,11 +512,11 @@ class Tokenizer {
       } else if (c === 125) {
         fields.push(from, expressionEnd < 0 ? at : expressionEnd);
         return at + 1;
-      } else if ((c === 10 || c === 13) && !triple && brackets === 0 && text.charCodeAt(at + 1) === quote) {
+      } else if ((c === 10 || c === 13) && !triple && brackets === 0 && all[at + 1] === quote) {
         break;
       } else if (c === 35) {
-        while (at < to && text.charCodeAt(at) !== 10) at++;
-      } else if (brackets === 0 && c === 33 && text.charCodeAt(at + 1) !== 61) {
+        while (at < to && all[at] !== 10) at++;
+      } else if (brackets === 0 && c === 33 && all[at + 1] !== 61) {
         if (expressionEnd < 0) expressionEnd = at;
         at++;
       } else if (
@@ -464,7 +524,7 @@ class Tokenizer {
         c === 61 &&
         /[=\s]*[}!:]/y.test(text.slice(at + 1, at + 4)) &&
         !/[=!<>]/.test(text[at - 1]!) &&
-        text.charCodeAt(at + 1) !== 61
+        all[at + 1] !== 61
       ) {
         if (expressionEnd < 0) expressionEnd = at;
         at++;
@@ -496,10 +556,10 @@ class Tokenizer {
     triple: boolean,
     depth: number,
   ): number {
-    const text = this.text;
+    const all = codes;
     let at = from;
     while (at < to) {
-      const c = text.charCodeAt(at);
+      const c = all[at]!;
       if (c === 125) return at;
       if (c === quote && !triple) return at;
       if (c === 123) at = this.scanField(at + 1, to, fields, quote, triple, depth + 1);
