@@ -202,13 +202,13 @@ function isInside(one: Assign | Call, file: PythonFile): boolean {
   const loop = above.find((at) => at.kind === "For" && namesIn(at.target).some(({ id }) => id === holder.id));
   if (loop?.kind !== "For") return false;
   if (!/named_(?:parameters|modules)\(/.test(file.textOf(loop.iter))) return says(loop.iter);
-  const names = namesIn(loop.target).map(({ id }) => id);
+  const names = new Set(namesIn(loop.target).map(({ id }) => id));
   return above.some(
     (at) =>
       at.kind === "If" &&
       contains(loop, at) &&
       at.body.some((statement) => contains(statement, one)) &&
-      namesIn(at.test).some(({ id }) => names.includes(id)) &&
+      namesIn(at.test).some(({ id }) => names.has(id)) &&
       !/\bnot in\b/.test(file.textOf(at.test)) &&
       says(at.test),
   );
