@@ -57,7 +57,7 @@ export function callsBehind(
 }
 
 /** By its name where something is, or how long: `ids_slice`, `x_lengths`. */
-const PLACES = /(?:^|_)(?:ids?|idx|ind(?:ex|ices)|masks?|len(?:gth)?s?)(?:_|$)/;
+export const PLACES = /(?:^|_)(?:ids?|idx|ind(?:ex|ices)|masks?|len(?:gth)?s?)(?:_|$)/;
 
 /** Whether what an expression is computed from holds a node; detached parts do not count. */
 function reaches(

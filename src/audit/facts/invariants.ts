@@ -219,7 +219,12 @@ export function isScaling({ func }: Call): boolean {
 }
 
 /** Written to in the loop: `x[i] = …`, `x.add_(…)`, `x.data = …`, or updated by a step as an image that is optimised. */
-export function isChanged(name: Expr & { kind: "Name" }, loop: Node, facts: Facts): boolean {
+export function isChanged(
+  name: Expr & { kind: "Name" },
+  loop: Node,
+  facts: Facts,
+  part: string | null = partRead(name),
+): boolean {
   if (/requires_grad/.test(definitionText(name, facts))) return true;
   if (isLeaf(name.id, facts.file)) return true;
   return facts.file.all("Name").some((node) => {
@@ -231,9 +236,15 @@ export function isChanged(name: Expr & { kind: "Name" }, loop: Node, facts: Fact
         (parent.parent?.kind === "AugAssign" && parent.parent.target === parent)
       );
     if (parent?.kind !== "Attribute" || parent.value !== node) return false;
-    if (parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent)) return true;
+    if (parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent))
+      return part === null || part === parent.attr;
     return parent.parent?.kind === "Call" && parent.parent.func === parent && /[^_]_$/.test(parent.attr);
   });
+}
+
+/** `x` of `data.x`, which `data.y = …` leaves as it is; a method may read any of them. */
+function partRead({ parent }: Expr): string | null {
+  return parent?.kind === "Attribute" && !isCallee(parent) ? parent.attr : null;
 }
 
 /** An image that is optimised: `Adam([z.requires_grad_()])`; `z.requires_grad = True`; `Adam([z], lr=0.1)`. */

@@ -1,9 +1,10 @@
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf } from "../../python/nodes.ts";
-import type { Call, ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
-import { handedOn, isCutOff, partsOf } from "./carried-states.ts";
+import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import { STATE, handedOn, isCutOff, partsOf } from "./carried-states.ts";
 import { methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { ACTING } from "./idle-states.ts";
 import { ranNetwork } from "./networks.ts";
 
 /** A state on self that each observation carries on with its graph. */
@@ -20,10 +21,24 @@ export function* actingStates(facts: Facts): Generator<ActingState> {
   if (!facts.guesses) return;
   const { file } = facts;
   const told = new Set<Call>();
+  const ofActing = (node: Node): FunctionDef | null => {
+    const fn = functionOf(node);
+    if (!classOf(node) || fn?.kind !== "FunctionDef" || fn.name === "__init__") return null;
+    return takesOne(fn, file) || actsOnly(fn, file) ? fn : null;
+  };
+  for (const { at, own, given } of handedToKeepers(facts)) {
+    const fn = ofActing(at);
+    const run = fn && runBehind(given, facts);
+    if (!run || told.has(run) || !takes(own, run, file) || !isRecorded(run, classOf(at)!, fn, facts))
+      continue;
+    if (isCut(own, given, fn, file)) continue;
+    told.add(run);
+    yield { at, own };
+  }
   for (const write of file.all("Assign")) {
-    const fn = functionOf(write);
     const cls = classOf(write);
-    if (!cls || fn?.kind !== "FunctionDef" || fn.name === "__init__" || !takesOne(fn, file)) continue;
+    const fn = ofActing(write);
+    if (!cls || !fn) continue;
     for (const at of write.targets.flatMap(partsOf)) {
       const own = selfAttribute(at);
       const run = own === null || NO_STATE.test(own) ? null : runBehind(write.value, facts);
@@ -50,6 +65,65 @@ function takesOne(fn: FunctionDef, file: PythonFile): boolean {
     `${any}[^\\n]*(?:\\.unsqueeze\\(\\s*(?:dim\\s*=\\s*)?0\\s*\\)|\\[None\\b)|(?:from_numpy|torch\\.(?:as_)?tensor|to_tensor|FloatTensor)\\(\\s*(?:np\\.\\w+\\(\\s*\\[?)?${any}`,
   ).test(file.codeOf(fn));
 }
+
+/**
+ * `def step(self, observation)` of an agent, by whose names it acts, and whose code cuts what it hands out from its graph or takes
+ * it to the host: what is learnt from is run anew.
+ */
+function actsOnly(fn: FunctionDef, file: PythonFile): boolean {
+  const cls = classOf(fn);
+  return (
+    cls !== null &&
+    (ACTING.test(fn.name) ||
+      (fn.name === "step" &&
+        [cls.name, ...cls.args.map(({ value }) => lastWord(value))].some((name) => AGENT.test(name)))) &&
+    fn.params.some(({ name }) => OBSERVED.test(name)) &&
+    /\.(?:detach|numpy|item|tolist)\(/.test(file.codeOf(fn)) &&
+    !file.all("Name").some(({ id, start, end }) => LEARNT.test(id) && start >= fn.start && end <= fn.end)
+  );
+}
+
+const AGENT = /Agent|Policy|Actor|Player/;
+
+/** What is learnt from as it comes out of an act. */
+const LEARNT = /log_?p(?:rob|i)|entropy|^values?$/i;
+
+/** What keeps a state that it is handed, by its name. */
+const KEEPS =
+  /^_?(?:advance|set|update|store|save|keep|carry|remember)_(?:\w+_)?(?:states?|hidden|memory|belief|hxs|carry)$/;
+
+/**
+ * `self.advance_rnn_state(state)` beside `self.prev_rnn_state`: what is handed to a method of the class, or to one that it has from
+ * elsewhere and that is called so, is what the next call is given.
+ */
+function* handedToKeepers({
+  file,
+}: Facts): Generator<{ readonly at: Expr; readonly own: string; readonly given: Expr }> {
+  for (const call of file.calls.matching(KEEPS)) {
+    const name = selfAttribute(call.func);
+    const cls = name === null ? null : classOf(call);
+    const [arg, ...more] = call.args;
+    if (!cls || !arg || arg.star !== 0 || more.length > 0) continue;
+    const method = methodsOf(cls).find((one) => one.name === name);
+    if (method ? CUTS.test(file.codeOf(method)) : cls.args.length === 0) continue;
+    const param = method?.params.at(-1)?.name ?? "";
+    const kept = method
+      ? new RegExp(`\\bself\\.(\\w+)\\s*=\\s*${param}\\b`).exec(file.codeOf(method))?.[1]
+      : null;
+    if (method && kept === undefined) continue;
+    const run = file.all("Attribute").find((one) => {
+      const own = selfAttribute(one);
+      return (
+        own !== null &&
+        functionOf(one) === functionOf(call) &&
+        (kept ? own === kept : STATE.test(own) && !NO_STATE.test(own) && own !== name)
+      );
+    });
+    if (run) yield { at: call, own: selfAttribute(run)!, given: arg.value };
+  }
+}
+
+const CUTS = /detach|\.data\b|no_grad|\.(?:cpu|numpy|item)\(/;
 
 /** The call that gave it, by itself, as a part of what it gave, or under a name. */
 function runBehind(value: Expr, facts: Facts, depth = 0): Call | null {

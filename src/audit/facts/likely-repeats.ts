@@ -132,11 +132,16 @@ function isSame(expr: Expr, loop: Node, facts: Facts, depth = 0): boolean {
         only!.value !== null &&
         depth < 3 &&
         isSame(only!.value, loop, facts, depth + 1);
-      if ((inside.length > 0 && !remade) || isChanged(node, loop, facts)) same = false;
+      if ((inside.length > 0 && !remade) || isChanged(node, loop, facts, networkRead(node))) same = false;
     }
     return same;
   });
   return same;
+}
+
+/** `vgg` of `trainer.vgg(x)`, which is a network, and none that `trainer.gap = …` sets. */
+function networkRead({ parent }: Expr): string | undefined {
+  return parent?.kind === "Attribute" && FROZEN.test(parent.attr) ? parent.attr : undefined;
 }
 
 /** What only `__init__` sets; a layer, or a method, that nothing sets here as well. */
@@ -208,7 +213,7 @@ const isDifferentiated = (call: Call, { backwards }: Facts): boolean =>
   backwards.some(({ loss }) => loss !== null && contains(loss, call));
 
 const learnsIn = (loop: Loop, file: PythonFile): boolean =>
-  /\b(?:backward\w*|step|update\w*|optimi[sz]e\w*|learn|train_\w+|training_step|fit|apply_gradients)\(/.test(
+  /\b(?:backward\w*|step|(?:\w+_)?update\w*|optimi[sz]e\w*|learn|train_\w+|training_step|fit|apply_gradients)\(/.test(
     file.codeOf(loop),
   );
 

@@ -301,23 +301,45 @@ function* throughStep(facts: Facts): Generator<Finding> {
       .find((value) => value.kind === "Name" && value.id === name);
     const definitions = given?.kind === "Name" ? file.scopes.reaching(given) : [];
     // Begun before the loop, and carried by this statement.
-    if (
-      definitions.length < 2 ||
-      definitions.some((one) => contains(loop, one.node) && !contains(statement, one.node))
-    )
-      continue;
+    const others = definitions.filter((one) => contains(loop, one.node) && !contains(statement, one.node));
+    if (definitions.length < 2) continue;
+    const seldom = others.length > 0 && STATE.test(name);
+    if (others.length > 0 && !(seldom && others.every((one) => isBegunAtTimes(one, loop, file)))) continue;
+    const isLeft = (one: Definition): boolean => contains(statement, one.node) || keepsOther(one) !== null;
+    if (seldom && !definitions.some(isLeft)) continue;
     const network = handedBack(call, at, retained, facts);
     if (network)
       yield {
         at: given!,
         ...(isOwnRecurrent(network, facts) &&
+        !seldom &&
         STATE.test(name) &&
         functionOf(network) === file.functionNamed(callTarget(call, file))
           ? {}
           : { severity: "note" as const }),
-        message: `${message(name)}, unless \`${file.textOf(network)}\` detaches it itself`,
+        message: `${message(name)}${seldom ? ": it is begun anew only under a test, and not cut off otherwise" : ""}, unless \`${file.textOf(network)}\` detaches it itself`,
       };
   }
+}
+
+/** `if at > end: hidden = net.begin(n)`, with nothing cut off in a turn in which that does not hold. */
+function isBegunAtTimes(one: Definition, loop: Node, file: PythonFile): boolean {
+  const begun = keepsOther(one) ?? one.value;
+  const test = statementOf(one.node)?.parent;
+  if (one.how !== "assign" || !begun || loopsAround(one.node)[0] !== loop) return false;
+  return (
+    // In the other branch it may be cut off.
+    (begun !== one.value || (test?.kind === "If" && test.orelse.length === 0)) &&
+    !namesIn(begun).some(({ id }) => id === one.name) &&
+    !/detach|\.data\b|no_grad/.test(file.textOf(begun))
+  );
+}
+
+/** What `hidden = net.begin(n) if at > end else hidden` begins with, where it does not leave it as it is. */
+function keepsOther({ name, value }: Definition): Expr | null {
+  if (value?.kind !== "IfExp") return null;
+  const isSame = (expr: Expr): boolean => expr.kind === "Name" && expr.id === name;
+  return isSame(value.orelse) ? value.body : isSame(value.body) ? value.orelse : null;
 }
 
 /** `global hidden` in the function that is a step, whose network gets it and gives it back. */

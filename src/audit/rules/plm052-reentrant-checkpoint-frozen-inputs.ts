@@ -1,6 +1,14 @@
 import { argument, isFalse, isNone, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
+import {
+  ancestors,
+  classOf,
+  contains,
+  functionOf,
+  lastWord,
+  namesIn,
+  statementOf,
+} from "../../python/nodes.ts";
 import type { Assign, Call, Expr, Node, NodeOf } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { entry, hidesArguments, literalDict } from "../facts/arguments.ts";
@@ -49,6 +57,8 @@ export const rule: Rule = {
     if (wraps.length > 0) yield* ofFeatures(wraps, fed, file);
     if (!adapted || (fed && !isFedByOptionsOnly(facts))) return;
     const byTrl = file.says(/^\s*(?:from|import) trl\b/m) && !wrapsForOldTrl(file);
+    for (const at of fed || byTrl ? [] : reentrantWrappers(file))
+      if (at.parent?.kind !== "IfExp") yield { at, ...NOTE, message: FROZEN };
     for (const at of byTrl ? [] : [...checkpointingFields(file), ...switchedLater(file)])
       yield {
         at,
@@ -102,7 +112,7 @@ function* likelyFrozen({ file, project }: Facts): Generator<Finding> {
     project.quantizedUnfed ||
     [...project.options.keys()].some((name) => /freez|lora|adapter/i.test(name));
   // Trainers of trl see to the inputs themselves, and so does what puts adapters into a model of transformers.
-  if (!mayFreeze || file.says(FED) || file.says(/^\s*(?:from|import) trl\b|\badd_adapter\(/m)) return;
+  if (!mayFreeze || isFed(file) || file.says(/^\s*(?:from|import) trl\b|\badd_adapter\(/m)) return;
   const asked: Expr[] = file.calls
     .given(["use_reentrant"])
     .filter((call) => isUnrecorded(call, file))
@@ -112,9 +122,7 @@ function* likelyFrozen({ file, project }: Facts): Generator<Finding> {
     const value = entry(dict, "use_reentrant");
     if (isTrue(value)) asked.push(value!);
   }
-  if (file.mentions("REENTRANT"))
-    for (const one of file.all("Attribute"))
-      if (one.attr === "REENTRANT" && lastWord(one.value) === "CheckpointImpl") asked.push(one);
+  asked.push(...reentrantWrappers(file));
   for (const at of asked)
     yield {
       at,
@@ -130,6 +138,14 @@ function* likelyFrozen({ file, project }: Facts): Generator<Finding> {
   for (const { at, call } of checkpointingSwitches(file))
     if (at === call ? call.args.length === 0 : isBaseFrozen)
       yield { at, message: isBaseFrozen ? UNSAID_FROZEN : UNSAID_QUANTIZED };
+}
+
+/** `CheckpointImpl.REENTRANT`, which `checkpoint_wrapper` is told: the path, whatever transformers says of its own. */
+function reentrantWrappers(file: PythonFile): readonly Expr[] {
+  if (!file.mentions("REENTRANT")) return [];
+  return file
+    .all("Attribute")
+    .filter((one) => one.attr === "REENTRANT" && lastWord(one.value) === "CheckpointImpl");
 }
 
 /** Outside of a network, or in one that cuts off what goes into it: of its own tables it is known whether they learn. */
@@ -154,7 +170,49 @@ const BASE_FROZEN =
 
 /** What makes inputs require gradients. */
 const FED =
-  /enable_input_require_grads|make_inputs?_require|prepare_model_for_\w+training|requires_grad_\(\s*(?:True)?\s*\)|requires_grad\s*=\s*True|modules_to_save|PromptTuning|PromptEncoder/;
+  /enable_input_require_grads|make_inputs?_require|prepare_model_for_\w+training|modules_to_save|requires_grad\s*=\s*True\s*[,)]/;
+
+/** Whether anything is made to require gradients that may stand before the first checkpoint. */
+function isFed(file: PythonFile): boolean {
+  // Kinds of adapters that are only named, beside those of LoRA, are the adapters of another run.
+  const prompts = file.says(/PromptTuning|PromptEncoder/) && file.callsNamed("LoraConfig").length === 0;
+  if (file.says(FED) || prompts) return true;
+  const byCall = file
+    .callsNamed("requires_grad_")
+    .filter(({ args }) => args.length === 0 || isTrue(args[0]!.value));
+  const byFlag = file.assignsTo("requires_grad").filter(({ value }) => isTrue(value));
+  return [...byCall, ...byFlag].some((one) => !isInside(one, file));
+}
+
+/** What lies inside the checkpoints, or behind them, by its name. */
+const WITHIN = /lora|adapter|magnitude|layer|block|attn|attention|mlp|head|classifier|score|norm/i;
+
+const BEFORE = /emb|wte|wpe|tok|input|shared|prompt|prefix|patch|conv1/i;
+
+/**
+ * `if "lora_" in name: p.requires_grad = True` in a loop over named parameters, `for p in net.lm_head.parameters():` and
+ * `net.layers[-1].requires_grad_()`: what is switched on is no input of the first checkpoint.
+ */
+function isInside(one: Assign | Call, file: PythonFile): boolean {
+  const says = (node: Expr): boolean => WITHIN.test(file.textOf(node)) && !BEFORE.test(file.textOf(node));
+  const target = one.kind === "Assign" ? one.targets[0]! : one.func;
+  const holder = target.kind === "Attribute" ? target.value : target;
+  if (holder.kind !== "Name") return says(holder);
+  const above = ancestors(one);
+  const loop = above.find((at) => at.kind === "For" && namesIn(at.target).some(({ id }) => id === holder.id));
+  if (loop?.kind !== "For") return false;
+  if (!/named_(?:parameters|modules)\(/.test(file.textOf(loop.iter))) return says(loop.iter);
+  const names = new Set(namesIn(loop.target).map(({ id }) => id));
+  return above.some(
+    (at) =>
+      at.kind === "If" &&
+      contains(loop, at) &&
+      at.body.some((statement) => contains(statement, one)) &&
+      namesIn(at.test).some(({ id }) => names.has(id)) &&
+      !/\bnot in\b/.test(file.textOf(at.test)) &&
+      says(at.test),
+  );
+}
 
 /**
  * `model = make_model(args)`, and below it `model.base_model.gradient_checkpointing_enable()`, where the function puts the adapters

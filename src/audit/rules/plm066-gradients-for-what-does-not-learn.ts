@@ -22,6 +22,7 @@ import type { LeftOut } from "../facts/left-out.ts";
 import { learnByOption } from "../facts/learns-by-option.ts";
 import type { LearnsByOption } from "../facts/learns-by-option.ts";
 import { switchedOnInTurn } from "../facts/one-sided.ts";
+import { inNamedLoss } from "../facts/named-losses.ts";
 import { ownJudges } from "../facts/own-judges.ts";
 import { partsAlone } from "../facts/left-parts.ts";
 import type { PartsAlone } from "../facts/left-parts.ts";
@@ -71,6 +72,10 @@ export const rule: Rule = {
           ]
         : []),
       ...[...inLossOfAnother(facts)].map(unwanted),
+      // Of what is told of where it runs, another loss need not be.
+      ...[...inNamedLoss(facts)]
+        .filter(({ network }) => adversaries.every((one) => one.network !== network))
+        .map(unwanted),
       ...(trains || facts.file.mentions("configure_optimizers")
         ? [...leftOutOfClass(facts)].map(ofNoOptimizer)
         : []),
