@@ -304,6 +304,22 @@ function* likely(facts: Facts): Generator<Finding> {
     if (isTorchScaler(call, file) && !isFalse(said(enabled ?? call, file)) && !isChosenByType(call, file))
       yield { at: call.func, message: FOR_NOTHING };
   }
+  if (file.callsNamed("GradScaler").length > 0) return;
+  const cast = file.callsNamed("autocast").find((call) => saysBfloat16(call, file));
+  if (cast && file.all("Call").some((call) => isScaledBy(call, file)))
+    yield { at: cast, message: FOR_NOTHING };
+}
+
+/** `loss_scaler(loss, optimizer, …)`, `scaler.scale(loss)` of one that is handed in, and asked for nothing else. */
+function isScaledBy({ args, func }: Call, file: PythonFile): boolean {
+  const scaler = func.kind === "Attribute" && func.attr === "scale" ? func.value : func;
+  return (
+    scaler.kind === "Name" &&
+    /(?:^|_)scaler$/.test(scaler.id) &&
+    args.length > 0 &&
+    file.scopes.reaching(scaler).every(({ how }) => how === "param") &&
+    !file.says(new RegExp(`\\b${scaler.id} is|if (?:not )?${scaler.id}\\b|else ${scaler.id}\\b`))
+  );
 }
 
 const CASTS_AT_ALL = /autocast|mixed_precision|\bprecision\s*=/;

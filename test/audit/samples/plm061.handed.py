@@ -1,32 +1,18 @@
 import torch
 
 
-def glaze(pot, batch, warmth, optimizer):
-    with warmth:
-        loss = pot(batch.cuda()).mean()
-        loss.backward()  # expect: PLM061
-    optimizer.step()
-    optimizer.zero_grad()
+def train_one_epoch(model, loader, optimizer, loss_scaler):
+    for x in loader:
+        with torch.cuda.amp.autocast(dtype=torch.bfloat16):  # likely: PLM061
+            loss = model(x.cuda())
+        loss_scaler(loss, optimizer, parameters=model.parameters())
+        optimizer.zero_grad()
 
 
-def kiln(pot, loader, optimizer):
-    warmth = torch.autocast("cuda", dtype=torch.bfloat16)
-    for batch in loader:
-        glaze(pot, batch, warmth, optimizer)
-
-
-# What it is handed is a record of the time, beside the cast.
-def fire(pot, batch, warmth, record, optimizer):
-    with warmth:
-        loss = pot(batch.cuda()).mean()
-    with record:
+def fit(model, loader, optimizer, standard_scaler):
+    for x in loader:
+        # trap: what standardizes the data scales no loss
+        x = standard_scaler.transform(x)
+        loss = model(x.cuda())
         loss.backward()
-    optimizer.step()
-    optimizer.zero_grad()
-
-
-def oven(pot, loader, optimizer):
-    warmth = torch.autocast("cuda", dtype=torch.bfloat16)
-    record = torch.profiler.record_function("backward")
-    for batch in loader:
-        fire(pot, batch, warmth, record, optimizer)
+        optimizer.step()
