@@ -69,7 +69,8 @@ function makersFor(fn: FunctionDef | Lambda, facts: Facts): readonly Call[] {
 /** What the calls in this file give for a parameter, or the name itself where it is none. */
 function cameAs(name: Name, { file }: Facts): readonly Name[] {
   const [one, ...more] = file.scopes.reaching(name);
-  if (one?.how !== "param") return one ? [name] : [];
+  // No module: `torch.randint(…)`.
+  if (one?.how !== "param") return one?.how === "assign" || one?.how === "unpack" ? [name] : [];
   const given = more.length === 0 ? handedIn(one, file, false) : [];
   return given.every((value): value is Name => value.kind === "Name") ? given : [];
 }

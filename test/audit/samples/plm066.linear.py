@@ -46,6 +46,19 @@ def in_one(options, loader, criterion):
         optimizer.step()
 
 
+def noised(options, loader):
+    net = build(options)
+    optimizer = set_optimizer(options, net)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    for images in loader:
+        # trap: no network at all
+        times = torch.randint(0, 100, (8,), device=device)
+        loss = net(images.to(device), times).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
 def both(options, loader, criterion):
     base, top = build(options)
     base.train()
