@@ -1,5 +1,6 @@
 import { argument, isFalse, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
+import { functionOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr } from "../../python/tree.ts";
 import { entry, given, literalDict } from "./arguments.ts";
 
@@ -79,14 +80,41 @@ export const HEADS = /^(?:lm_head|score|classifier|\w*(?:norm|ln)(?:_\w+)?)$/;
 
 /** Each of these makes the embeddings' output require gradients, or trains the embeddings. */
 const FEEDS =
-  /enable_input_require_grads|make_inputs_require_grad|["']modules_to_save|requires_grad_?\(\s*True|["']embed_tokens["']\s*[,\]]|embed_tokens\.(?:weight\.)?requires_grad|unsloth/;
+  /enable_input_require_grads|make_inputs_require_grad|["']modules_to_save|requires_grad_?\(\s*True|["']embed_tokens["']\s*[,\]]|embed_tokens\.(?:weight\.)?requires_grad/;
 
 /** So do prompts that are learnt, where no other kind of adapter may be chosen instead. */
 const PROMPTS = /Prompt(?:Tuning|Encoder)/;
 
+/**
+ * Models of unsloth see to it themselves; where it is one of two ways to a model, `if args.use_unsloth: …`, those that transformers
+ * loads and peft wraps in another function are none of them.
+ */
+function isOfUnsloth(file: PythonFile): boolean {
+  return (
+    file.text.includes("unsloth") &&
+    !wrapsInAdapters(file).some((wrap) => {
+      const fn = functionOf(wrap);
+      return (
+        fn !== null &&
+        !/unsloth|FastLanguageModel|FastModel|FastVisionModel/.test(file.codeOf(fn)) &&
+        file
+          .callsNamed("from_pretrained")
+          .some(
+            (call) =>
+              functionOf(call) === fn && /^transformers\.\w*Model\w*\./.test(file.dotted(call.func) ?? ""),
+          )
+      );
+    })
+  );
+}
+
 /** Whether gradients get into the first checkpoint whatever the options are; a head that is trained does not see to it. */
 export function feedsAlways(file: PythonFile): boolean {
-  return FEEDS.test(file.text) || (PROMPTS.test(file.text) && file.callsNamed("LoraConfig").length === 0);
+  return (
+    FEEDS.test(file.text) ||
+    isOfUnsloth(file) ||
+    (PROMPTS.test(file.text) && file.callsNamed("LoraConfig").length === 0)
+  );
 }
 
 /** The same, or by a preparation or by modules that are trained whole, in some of its runs. */

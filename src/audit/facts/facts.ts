@@ -33,6 +33,7 @@ import {
 import type { Backward, Loop } from "./training.ts";
 import { EACH, SHAPED } from "./returns.ts";
 import { skips, skipsAbove } from "./turns.ts";
+import { turnOfOne } from "./turns-of-one.ts";
 import { ONE_PROGRAM, isBeforeError, isSeldom, likelyStep, likelyTraining } from "./likely.ts";
 import { lossesStepped } from "./stepped-losses.ts";
 import { isTurnedOff, switchesGiven } from "./training-switch.ts";
@@ -499,6 +500,9 @@ export class Facts {
   frequency(node: Node, within: Node): Frequency {
     const found = frequency(node, within, this.file);
     if (this.guesses) {
+      const turn = found === "throttled" ? turnOfOne(node, within, this) : null;
+      if (turn && frequency(node, turn, this.file) !== "throttled" && !isCaught(node, within))
+        return this.frequency(turn, within);
       if (found === "throttled" || isCaught(node, within) || isBeforeError(node, within)) return "throttled";
       return isSeldom(node, within, this.file, this.project) ? "unknown" : "every";
     }

@@ -91,6 +91,8 @@ export function likelyValue(definition: Definition, file: PythonFile): Value | n
   const { name, how, node } = definition;
   if (how === "function" || how === "class" || how === "import" || how === "delete") return null;
   if (definition.value?.kind === "Call" && isTelling(lastWord(definition.value.func))) return null;
+  // `losses = defaultdict(float)` holds them; it is none.
+  if (definition.value?.kind === "Call" && lastWord(definition.value.func) === "defaultdict") return null;
   if (!file.says(COMPUTES)) return null;
   if (COUNT.test(name) || RATE.test(name) || isSize(definition.value)) return null;
   const fn = ofDefinition(definition);

@@ -433,18 +433,54 @@ function isCollate(fn: FunctionDef, file: PythonFile): boolean {
   );
 }
 
-/** `max(len(x) for x in batch)`, or of a list of lengths, where batches are put together; `min` where one is cut to its shortest. */
+/**
+ * `max(len(x) for x in batch)`, or of a list of lengths, where batches are put together; `min` where one is cut to its shortest;
+ * `batch = sorted(batch, key=len, reverse=True)`, of which the first says how long all become: `len(batch[0])`.
+ */
 function padsToLongest(file: PythonFile): boolean {
   const sizes = file
     .callsNamed("max", "min")
     .filter(
       (call) =>
         (call.func.kind === "Attribute" || /^builtins\.m(?:ax|in)$/.test(file.dotted(call.func) ?? "")) &&
-        /len|size|shape/i.test(file.textOf(call)),
+        isBySize(call, file),
     );
+  const sorts = file.callsNamed("sort", "sorted").filter((call) => isFirstMeasured(call, file));
   return (
-    sizes.length > 0 &&
-    file.all("FunctionDef").some((fn) => sizes.some((call) => contains(fn, call)) && isCollate(fn, file))
+    sizes.length + sorts.length > 0 &&
+    file
+      .all("FunctionDef")
+      .some((fn) => [...sizes, ...sorts].some((call) => contains(fn, call)) && isCollate(fn, file))
+  );
+}
+
+/** `max(lengths)`, `max(batch, key=lambda one: one.size(1))`, and the same by a function: `max(batch, key=frames)`. */
+function isBySize(call: Call, file: PythonFile): boolean {
+  const key = keyword(call, "key")?.value;
+  const by = key?.kind === "Name" ? file.scopes.reaching(key).map(({ node }) => node) : [];
+  return [call, ...by].some(
+    (one) => (one === call || one.kind === "FunctionDef") && SIZE.test(file.textOf(one)),
+  );
+}
+
+const SIZE = /len|size|shape/i;
+
+/** `batch.sort(key=lambda one: len(one[0]), reverse=True)`, and below it `batch[0][0].size(1)` or `len(batch[0][0])`. */
+function isFirstMeasured(call: Call, file: PythonFile): boolean {
+  const fn = functionOf(call);
+  if (!fn || !isTrue(keyword(call, "reverse")?.value ?? null) || !isBySize(call, file)) return false;
+  const statement = statementOf(call);
+  const [target] =
+    call.func.kind === "Attribute"
+      ? [call.func.value]
+      : statement?.kind === "Assign"
+        ? statement.targets
+        : [];
+  return (
+    target?.kind === "Name" &&
+    new RegExp(
+      String.raw`\blen\(${target.id}\[0\](?:\[\w+\])?\)|\b${target.id}\[0\](?:\[[^\]\n]+\])?\.(?:size\(|shape\b)`,
+    ).test(file.codeOf({ start: call.end, end: fn.end }))
   );
 }
 

@@ -424,6 +424,14 @@ export class Values {
   }
 
   /** A list or dict as it was written down, where there is only one it can be. */
+  /** `{name: torch.zeros(8) for name in names}`, of `self.counts` that is written in one place. */
+  #kept(expr: Expr): Expr | null {
+    const own = this.#around.guesses ? selfAttribute(expr) : null;
+    const cls = own === null ? null : classOf(expr);
+    const [write, ...more] = cls ? (attributesOf(cls, this.#file).get(own!)?.writes ?? []) : [];
+    return write?.how === "assign" && more.length === 0 ? write.value : null;
+  }
+
   #literal(expr: Expr): Expr | null {
     return expr.kind === "Name" ? this.#file.scopes.onlyValue(expr) : expr;
   }
@@ -510,7 +518,8 @@ export class Values {
         if (value.what === "tensor" || (value.what === "module" && holdsModules(expr.value, this.#file)))
           return value;
         // `batch = {k: v.to(device) for k, v in batch.items()}`
-        const made = value.what === "container" ? this.#literal(expr.value) : null;
+        const made =
+          value.what === "container" ? (this.#kept(expr.value) ?? this.#literal(expr.value)) : null;
         if (made?.kind === "Comp" && expr.index.kind !== "Slice") {
           const one = this.of(made.value ?? made.element);
           return isTensorLike(one) ? one : UNKNOWN;

@@ -56,7 +56,9 @@ export const rule: Rule = {
     const fed = adapted && feedsGradients(file);
     if (wraps.length > 0) yield* ofFeatures(wraps, fed, file);
     if (!adapted || (fed && !isFedByOptionsOnly(facts))) return;
-    const byTrl = file.says(/^\s*(?:from|import) trl\b/m) && !wrapsForOldTrl(file);
+    const hasTrl = file.says(/^\s*(?:from|import) trl\b/m) && !wrapsForOldTrl(file);
+    const beside = hasTrl && trainsBesideTrl(wraps, file);
+    const byTrl = hasTrl && !beside;
     for (const at of fed || byTrl ? [] : reentrantWrappers(file))
       if (at.parent?.kind !== "IfExp") yield { at, ...NOTE, message: FROZEN };
     for (const at of byTrl ? [] : [...checkpointingFields(file), ...switchedLater(file)])
@@ -68,7 +70,7 @@ export const rule: Rule = {
     for (const at of byTrl ? [] : toldLater(file))
       yield {
         at,
-        ...(fed || !isSwitchedOn(file) ? NOTE : byWraps(wraps)),
+        ...(fed || beside || !isSwitchedOn(file) ? NOTE : byWraps(wraps)),
         message: FROZEN,
         fix: unreentrant(at),
       };
@@ -90,7 +92,7 @@ export const rule: Rule = {
       const seen = enabling && !later;
       yield {
         at: useReentrant,
-        ...(seen || fed ? NOTE : byWraps(wraps)),
+        ...(seen || fed || beside ? NOTE : byWraps(wraps)),
         message: seen
           ? "Under LoRA the embeddings are frozen; gradients get through a reentrant checkpoint only because peft, which sees this when it wraps the model, hooks the embeddings, and it does not for a quantized one: the other path needs no help"
           : FROZEN,
@@ -377,6 +379,16 @@ function wrapsForOldTrl(file: PythonFile): boolean {
   );
 }
 
+/** `if args.task == "dpo": DPOTrainer(model, …)`, `else: Trainer(model, …)`: what peft wraps here is trained by transformers' own too. */
+function trainsBesideTrl(wraps: readonly Call[], file: PythonFile): boolean {
+  return (
+    wraps.length > 0 &&
+    file
+      .callsNamed("Trainer", "Seq2SeqTrainer")
+      .some(({ func }) => /^transformers\.(?:\w+\.)*(?:Seq2Seq)?Trainer$/.test(file.dotted(func) ?? ""))
+  );
+}
+
 /** `training_args.gradient_checkpointing = True`, after the arguments were read, and with nothing said of its path. */
 function switchedLater(file: PythonFile): readonly Assign[] {
   if (file.mentions("gradient_checkpointing_kwargs")) return [];
@@ -392,7 +404,7 @@ function isFedByOptionsOnly(facts: Facts): boolean {
   return (
     !feedsAlways(file) &&
     feedingPreparations(file).every(
-      (one) => isOff(one) || isOfOneBranch(one, file) || isToldNotTo(one, facts),
+      (one) => isOff(one) || isOfOneBranch(one, file) || isOfOneKind(one, file) || isToldNotTo(one, facts),
     ) &&
     file.assignsTo("modules_to_save").length === 0 &&
     file.calls
@@ -428,6 +440,38 @@ function isOfOneBranch(preparation: Call, file: PythonFile): boolean {
     const isThere = (node: Node): boolean => others.some((one) => contains(one, node));
     const isWithAdapters = wrapsInAdapters(file).some((wrap) => !own.some((one) => contains(one, wrap)));
     return isWithAdapters && made.some(isThere) && !feedingPreparations(file).some(isThere);
+  });
+}
+
+/**
+ * `if args.mode == "qlora": model = prepare_model_for_kbit_training(model)`, and adapters around it `if args.mode in ("lora", "qlora"):`
+ * the others of these are not prepared.
+ */
+function isOfOneKind(preparation: Call, file: PythonFile): boolean {
+  const one = comparesAround(preparation).find(
+    ({ ops: [op], rights: [right] }) => op === "==" && right?.kind === "Str",
+  );
+  const kind = one?.rights[0];
+  if (!one || kind?.kind !== "Str") return false;
+  const isOther = (item: Expr): boolean => item.kind === "Str" && item.value !== kind.value;
+  return wrapsInAdapters(file).some((wrap) =>
+    comparesAround(wrap).some(({ left, ops: [op], rights: [right] }) => {
+      if (!right || file.textOf(left) !== file.textOf(one.left)) return false;
+      if (op === "in") return /^(?:List|Tuple|Set)$/.test(right.kind) && itemsOf(right).some(isOther);
+      return op === "!=" && isOther(right);
+    }),
+  );
+}
+
+const itemsOf = (expr: Expr): readonly Expr[] =>
+  expr.kind === "List" || expr.kind === "Tuple" || expr.kind === "Set" ? expr.items : [];
+
+/** What is compared where a node runs: both of `if args.mode == "qlora" and args.task in ("sft",):`. */
+function comparesAround(node: Node): readonly NodeOf<"Compare">[] {
+  return ancestors(node).flatMap((at) => {
+    if (at.kind !== "If" || !at.body.some((one) => contains(one, node))) return [];
+    const tests = at.test.kind === "Bool" && at.test.op === "and" ? at.test.values : [at.test];
+    return tests.flatMap((test) => (test.kind === "Compare" && test.rights.length === 1 ? [test] : []));
   });
 }
 

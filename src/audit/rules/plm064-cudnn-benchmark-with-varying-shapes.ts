@@ -33,7 +33,8 @@ export const rule: Rule = {
     const unpacked = settingsUnpacked(file);
     const set = assigned(file);
     const pairs = [...setTogether(file), ...setByName(facts)];
-    if (given.length === 0 && unpacked.length === 0 && set.length === 0 && pairs.length === 0) return;
+    const kept = [...fieldsOfTrainers(file), ...dictsOfTrainers(file)];
+    if ([given, unpacked, set, pairs, kept].every(({ length }) => length === 0)) return;
     if (!isVarying(facts)) {
       for (const statement of set)
         if (isSearch(statement, facts) && isForWhole(statement, facts))
@@ -41,9 +42,12 @@ export const rule: Rule = {
       return;
     }
     let on = pairs.length > 0;
-    for (const value of [...pairs, ...unpacked]) yield report(value, value);
+    for (const value of [...pairs, ...unpacked, ...kept]) yield report(value, value);
     for (const call of given) {
-      const flag = isLightningTrainer(call, file) ? keyword(call, "benchmark") : null;
+      const flag =
+        isLightningTrainer(call, file) || isOfTrainer(keyword(call, TARGET)?.value)
+          ? keyword(call, "benchmark")
+          : null;
       if (flag && truth(flag.value, facts) === true) yield report(flag, flag.value);
     }
     // `with cudnn.flags(benchmark=True):`
@@ -71,6 +75,42 @@ function isLightningTrainer({ func }: Call, file: PythonFile): boolean {
   return /^(?:pytorch_)?lightning\.(?:pytorch\.)?Trainer(?:\.from_argparse_args)?$/.test(
     file.dotted(func) ?? "",
   );
+}
+
+/** What Hydra makes of settings, by its name: `_target_: str = "pytorch_lightning.Trainer"`. */
+const TARGET = "_target_";
+
+const isOfTrainer = (target: Expr | null | undefined): boolean =>
+  target?.kind === "Str" && /^(?:pytorch_)?lightning\.(?:\w+\.)*Trainer$/.test(target.value ?? "");
+
+/** `benchmark: bool = True` of a class of settings that Hydra makes a trainer of. */
+function fieldsOfTrainers(file: PythonFile): readonly Expr[] {
+  if (!file.mentions(TARGET) || !file.mentions("benchmark")) return [];
+  return file.all("ClassDef").flatMap(({ body }) => {
+    const field = (name: string): Expr | null => {
+      for (const one of body) {
+        const [target] = one.kind === "Assign" ? one.targets : [];
+        if (one.kind === "Assign" && target?.kind === "Name" && target.id === name)
+          return defaultOf(one.value);
+      }
+      return null;
+    };
+    const flag = field("benchmark");
+    return isOfTrainer(field(TARGET)) && flag && isTrue(flag) ? [flag] : [];
+  });
+}
+
+/** True of `field(default=True)` */
+const defaultOf = (value: Expr): Expr =>
+  (value.kind === "Call" ? keyword(value, "default")?.value : null) ?? value;
+
+/** `{"_target_": "pytorch_lightning.Trainer", "benchmark": True}` */
+function dictsOfTrainers(file: PythonFile): readonly Expr[] {
+  if (!file.mentions(TARGET) || !file.mentions("benchmark")) return [];
+  return file.all("Dict").flatMap((dict) => {
+    const flag = isOfTrainer(entry(dict, TARGET)) ? entry(dict, "benchmark") : null;
+    return flag && isTrue(flag) ? [flag] : [];
+  });
 }
 
 /** `pl.Trainer(**settings)` of `settings = {"benchmark": True}`, or with `settings["benchmark"] = True` further down. */

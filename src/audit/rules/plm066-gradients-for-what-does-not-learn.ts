@@ -12,6 +12,7 @@ import { ranByHelper } from "../facts/handed-networks.ts";
 import { runsOf } from "../facts/network-runs.ts";
 import { isNetwork, ranNetwork } from "../facts/networks.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
+import { likelyLeftOut } from "../facts/likely-left-out.ts";
 import { likelyParts } from "../facts/likely-parts.ts";
 import { likelyWrapped } from "../facts/likely-wrapped.ts";
 import { inLossOfAnother, unwantedGradients } from "../facts/adversaries.ts";
@@ -85,6 +86,7 @@ export const rule: Rule = {
             ...leftOut(facts),
             // What is only judged with is told of where it is made.
             ...(judged.length > 0 ? [] : [...leftOutByCallers(facts)].map(ofNoCallersOptimizer)),
+            ...[...likelyLeftOut(facts)].map(ofNoMaker),
             ...[...keptToItself(facts)].map(ofNobody),
             ...[...learnByOption(facts)].map(ofOption),
             ...besidePart(facts),
@@ -123,6 +125,14 @@ function ofNoCallersOptimizer({ run, network }: LeftOut): Finding {
     at: run,
     severity: "note",
     message: `\`${network}\` is in no optimizer of who calls this, yet its graph is kept and its gradients are computed, unless it is frozen elsewhere; run it under \`no_grad\`, or freeze it`,
+  };
+}
+
+function ofNoMaker({ run, network }: LeftOut): Finding {
+  return {
+    at: run,
+    severity: "note",
+    message: `\`${network}\` is not handed to what makes the optimizer, yet its graph is kept and its gradients are computed, unless it is frozen elsewhere; run it under \`no_grad\`, or freeze it`,
   };
 }
 
