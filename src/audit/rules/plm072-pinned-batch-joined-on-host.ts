@@ -33,7 +33,6 @@ export const rule: Rule = {
     severity: "warning",
     fix: "none",
     patterns: [72],
-    inTraining: true,
   },
   *check(facts) {
     if (!facts.anyHot && facts.file.all("Yield").length === 0) return;
@@ -71,6 +70,7 @@ export const rule: Rule = {
         }
         // Whoever made the loader, in another file, this copy is waited for.
         if (
+          facts.anyTraining &&
           (loop
             ? loadersOf(headOf(loop), facts) === null && items.every((item) => isBatch(item, loop, facts))
             : (items.every((item) => isHandedIn(item, facts)) ||
