@@ -273,12 +273,13 @@ function* neverKept(tests: readonly If[], facts: Facts): Generator<Unfilled> {
   for (const test of tests)
     // One part of an `or` that always holds is enough.
     for (const asked of test.test.kind === "Bool" && test.test.op === "or" ? test.test.values : [test.test]) {
-      const own = missing(asked, test);
+      const own = missing(asked, test) ?? missingUnderName(asked, test, file);
       const cls = own === null ? null : classOf(test);
       if (!cls || !isModuleRole(facts.role(cls)) || !facts.hot(test)) continue;
       if (!isNeverSet(own!, cls, file)) continue;
-      if (!test.body.some((one) => one.kind === "Assign" && /torch\.|self\./.test(file.textOf(one))))
-        continue;
+      const computes = (one: Stmt): boolean =>
+        one.kind === "Assign" && /torch\.|self\./.test(file.textOf(one));
+      if (missing(asked, test) !== null && !test.body.some(computes)) continue;
       yield { asked, cache: `self.${own}`, why: "None here" };
       break;
     }
@@ -382,6 +383,33 @@ function missing(asked: Expr, { body }: If): string | null {
     one.kind === "Assign" && one.targets.some((target) => selfAttribute(target) !== null);
   const ofForward = right.kind === "Name" || right.kind === "Subscript" || right.kind === "Call";
   return ofForward && body.some(keeps) ? left : null;
+}
+
+/**
+ * `self.table` of `table = self.table`, `if table is None: table = self.build(n)`, which leaves what is kept as it was; also of
+ * `(table := self.table) is None`. A state that begins anew for each input is no table.
+ */
+function missingUnderName(asked: Expr, { body }: If, { scopes }: PythonFile): string | null {
+  if (asked.kind !== "Compare" || asked.ops[0] !== "is" || !asked.rights[0] || !isNone(asked.rights[0]))
+    return null;
+  const { left } = asked;
+  const taken = left.kind === "Walrus" ? left.target : left;
+  const value =
+    left.kind === "Walrus" ? left.value : left.kind === "Name" ? onlyReaching(left, scopes) : null;
+  const own = value && selfAttribute(value);
+  const makes = (one: Stmt): boolean =>
+    one.kind === "Assign" &&
+    one.value.kind === "Call" &&
+    one.targets.some((target) => target.kind === "Name" && taken.kind === "Name" && target.id === taken.id);
+  return own !== null && !BEGUN.test(own) && body.some(makes) ? own : null;
+}
+
+/** What a state is called that each input begins with. */
+const BEGUN = /hidden|state|memor|past|^[hc](?:x|_?\d)?$/;
+
+function onlyReaching(name: Name, scopes: PythonFile["scopes"]): Expr | null {
+  const [one, ...more] = scopes.reaching(name);
+  return one?.how === "assign" && more.length === 0 ? one.value : null;
 }
 
 function isEmptyDict(expr: Expr, facts: Facts): boolean {

@@ -12,6 +12,7 @@ import {
   isOff,
   isOffByDefault,
   isSwitch,
+  isToldToJudge,
   isWithoutRequired,
   saysEvaluation,
 } from "./switches.ts";
@@ -96,6 +97,8 @@ function outerFrequency(statement: Stmt, stop: Node, file: PythonFile): Frequenc
     for (const before of block) {
       if (before === at) break;
       if (before.kind !== "If" || !leaves(before)) continue;
+      // `if is_eval: return …`: the rest is for training.
+      if (isToldToJudge(before.test, true)) continue;
       if ((skips(before.test) || isHit(before)) && !isStepBelow(block, before)) return "throttled";
       // `if fast: return …` of a parameter that is True unless someone says otherwise.
       if (isOff(before.test, before, false)) result = "unknown";
@@ -203,6 +206,8 @@ function readTest(statement: If, child: Node, file: PythonFile): Frequency {
   if (inBody && fillsOnce(statement)) return "throttled";
   if (isExport(test)) return inBody ? "throttled" : "every";
   if (isBegun(statement, child)) return "throttled";
+  if (isToldToJudge(test, inBody)) return "throttled";
+  if (isToldToJudge(test, !inBody)) return "every";
   if (isOffByDefault(statement, child)) return "unknown";
   if (isForEvaluation(statement, child)) return "throttled";
   if (isWithoutRequired(statement, child)) return "unknown";

@@ -207,14 +207,14 @@ export function isOnlyLookedAt(name: Name, loop: Loop, facts: Facts): boolean {
   return (
     definition !== null &&
     others.every((one) => one === definition || !contains(loop, one.node)) &&
-    scopes
-      .uses(definition)
-      .every(
-        (use) =>
-          contains(loop, use) &&
-          use.start > name.start &&
-          (isAskedForSize(use) || isLookedAt(use, facts) || isDrawn(use, facts)),
-      )
+    scopes.uses(definition).every(
+      (use) =>
+        use.start > name.start &&
+        (contains(loop, use)
+          ? isAskedForSize(use) || isLookedAt(use, facts) || isDrawn(use, facts)
+          : // `pred.std().item()` below the loop of micro-batches.
+            use.start >= loop.end && isLookedAt(use, facts)),
+    )
   );
 }
 

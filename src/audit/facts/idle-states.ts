@@ -35,7 +35,10 @@ export function* whileActing(facts: Facts): Generator<Idle> {
     const call = statement.value;
     if (!target || call.kind !== "Call" || call.args.length < 2) continue;
     const passed = call.args.flatMap(({ value }) => partsOf(value)).map((value) => handedOn(value));
-    const whole = passed.find((part) => STATE.test(selfAttribute(part) ?? ""));
+    const states = passed.filter((part) => STATE.test(selfAttribute(part) ?? ""));
+    // `self.net(self.state, self.hidden)`: what is observed may be called a state as well.
+    const whole =
+      states.find((part) => partsOf(target).map(ownState).includes(selfAttribute(part))) ?? states[0];
     const read = whole ?? passed.map((part) => windowOf(part, statement, file)).find((part) => part !== null);
     const fn = read ? functionOf(statement) : null;
     if (!read || fn?.kind !== "FunctionDef" || facts.backwards.some((one) => functionOf(one.call) === fn))
@@ -63,6 +66,7 @@ export function* whileActing(facts: Facts): Generator<Idle> {
       selfAttribute(one) === own &&
       functionOf(one) !== fn &&
       !isWritten(one) &&
+      !(MEASURING.test(fn.name) && isCarriedOn(one, own)) &&
       (whole !== undefined || facts.backwards.some(({ call: by }) => functionOf(by) === functionOf(one)));
     if (file.all("Attribute").some((one) => one.attr === own && isReadElsewhere(one))) continue;
     yield { read, by: cls ? null : call.func };
@@ -250,6 +254,20 @@ function isMeasured(fn: FunctionDef, facts: Facts): boolean {
   return callersGradOff === "never" && !reachesBackward && lexicalGrad(fn.body[0]!, facts.file) === null;
 }
 
+/**
+ * `value, logits, self.hidden = self.net(x, self.hidden)` in the method that plays to learn: a game that is only measured begins
+ * with a state of its own.
+ */
+function isCarriedOn(state: Expr, own: string): boolean {
+  const statement = statementOf(state);
+  return (
+    statement?.kind === "Assign" &&
+    statement.value.kind === "Call" &&
+    statement.targets.flatMap(partsOf).map(ownState).includes(own) &&
+    statement.value.args.flatMap(({ value }) => partsOf(value)).some((part) => handedOn(part) === state)
+  );
+}
+
 /** `self.hidden = …`, also as one of several. */
 function isWritten(expr: Expr): boolean {
   let at: Node = expr;
@@ -328,7 +346,9 @@ function isCutBelow(
   const { file } = facts;
   let any = false;
   for (const part of partsOf(target)) {
-    if (ownState(part) === own || (part.kind === "Name" && part.id === own)) continue;
+    // `logits, self.hx, self.cx = …`: both halves of a state.
+    if (ownState(part) === own || STATE.test(ownState(part) ?? "")) continue;
+    if (part.kind === "Name" && part.id === own) continue;
     const made = part.kind === "Name" ? file.scopes.definitionAt(part) : null;
     if (!made) return false;
     for (const use of file.scopes.uses(made)) {
@@ -353,13 +373,21 @@ function isCut(use: Expr, facts: Facts): boolean {
     else if (parent?.kind === "Call" && parent.func === at) at = parent;
     else if (parent?.kind === "Arg" && parent.parent?.kind === "Call" && isDistribution(parent.parent, file))
       at = parent.parent;
-    else if (parent?.kind === "Assign" && at.kind === "Call" && isDistribution(at, file))
+    // `prob = F.softmax(logits, dim=1)`, `torch.argmax(logits)`
+    else if (parent?.kind === "Arg" && parent.parent?.kind === "Call" && parent.parent.args[0] === parent) {
+      const [, word] = SCORED.exec(file.dotted(parent.parent.func) ?? "") ?? [];
+      if (word === undefined) return false;
+      if (/^(?:argmax|multinomial)$/.test(word)) return true;
+      at = parent.parent;
+      if (at.parent?.kind === "Assign")
+        return at.parent.targets.every((target) => isCutUnderName(target, facts));
+    } else if (parent?.kind === "Assign" && at.kind === "Call" && isDistribution(at, file))
       return parent.targets.every((target) => isCutUnderName(target, facts));
     else if (parent?.kind === "Attribute" && parent.value === at) {
       // What a distribution gives for `sample` has no graph; `rsample` is for those who want one.
-      if (/^(?:detach|data|item|argmax|numpy|tolist|sample)$/.test(parent.attr)) return true;
+      if (/^(?:detach|data|item|argmax|multinomial|numpy|tolist|sample)$/.test(parent.attr)) return true;
       if (
-        !/^(?:cpu|squeeze|flatten|view|reshape|softmax|float|clamp|log_prob|entropy|sum|mean)$/.test(
+        !/^(?:cpu|squeeze|flatten|view|reshape|softmax|float|clamp|max|log_prob|entropy|sum|mean)$/.test(
           parent.attr,
         )
       )
@@ -368,6 +396,9 @@ function isCut(use: Expr, facts: Facts): boolean {
     } else return false;
   }
 }
+
+/** What makes chances of scores, or picks one. */
+const SCORED = /^torch\.(?:nn\.functional\.)?(softmax|log_softmax|sigmoid|tanh|argmax|multinomial)$/;
 
 function isDistribution({ func }: Call, file: PythonFile): boolean {
   return /^torch\.distributions\.(?:\w+\.)*[A-Z]\w*$/.test(file.dotted(func) ?? "");

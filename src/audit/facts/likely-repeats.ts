@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, lastWord, walk } from "../../python/nodes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import { classOf, contains, lastWord, namesIn, walk } from "../../python/nodes.ts";
+import type { Call, Clause, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { isChanged } from "./invariants.ts";
@@ -32,6 +32,7 @@ const JUDGES = /^(?:val|valid|validate|eval|evaluate|test|infer|score)(?:_\w+)?$
 export function likelyRepeat(call: Call, facts: Facts): "turn" | "step" | null {
   const { file } = facts;
   if (call.args.length === 0 || call.args.some((arg) => arg.star === 2)) return null;
+  if (isListedAgain(call, facts)) return "step";
   const [loop] = loopsAround(call);
   const net = networkOf(call, facts);
   if (net === null) return loop && isJudgedAgain(call, loop, facts) ? "turn" : null;
@@ -106,8 +107,57 @@ function isJudgedAgain(call: Call, loop: Loop, facts: Facts): boolean {
   );
 }
 
-/** What the loop binds nowhere, writes into nowhere, and draws no part of. */
-function isSame(expr: Expr, loop: Node, facts: Facts, depth = 0): boolean {
+/** Networks that a loop asks one after the other, and does not train, by their name. */
+const ASKED =
+  /feature_?(?:extract\w*|nets?)|extractors?$|teacher|frozen|vgg|lpips|percept|pretrained|inception|(?:^|_)(?:ref|reference|clip|dino)_/i;
+
+/**
+ * `for i in range(n):`, or `for net, prepare in zip(extractors, transforms):`, in each step of what optimises an image or a latent,
+ * and `wanted = extractors[i](transforms[i](image))` in there without gradients, or `[net(image) for net in extractors]`: each of them gives the same in every step.
+ */
+function isListedAgain(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const { func } = call;
+  if (func.kind !== "Subscript" && func.kind !== "Name") return false;
+  const through = clauseAround(call);
+  const loops = loopsAround(call);
+  const [inner, outer] = through ? [through, loops[0]] : loops;
+  if (!inner || inner.kind === "While" || !outer || facts.gradMode(call) !== "off") return false;
+  const turned = new Set(namesIn(inner.target).map(({ id }) => id));
+  const list = func.kind === "Subscript" ? func.value : func;
+  const picks = namesIn(func.kind === "Subscript" ? func.index : func);
+  if (!picks.some(({ id }) => turned.has(id)) || !picks.every(({ id }) => turned.has(id))) return false;
+  if (!ASKED.test(lastWord(list)) && !(func.kind === "Name" && ASKED.test(file.textOf(inner.iter))))
+    return false;
+  const same = (expr: Expr): boolean => isSame(expr, outer, facts, 0, turned);
+  return (
+    facts.backwards.some((one) => contains(outer, one.call)) &&
+    // Of what a batch brings, nothing comes again.
+    (outer.kind === "While" || /^(?:range|trange|tqdm\(range|count)\(/.test(file.textOf(outer.iter))) &&
+    [list, ...call.args.map(({ value }) => value)].every(same) &&
+    same(inner.iter) &&
+    call.args.some(({ value }) => namesIn(value).some(({ id }) => !turned.has(id))) &&
+    !isTrained(list, file) &&
+    facts.frequency(call, outer) !== "throttled" &&
+    (inner.kind !== "For" || !isUnderTurning(call, inner, facts))
+  );
+}
+
+/** `for net in nets` of `[net(image) for net in nets]`. */
+function clauseAround(call: Call): Clause | null {
+  const { parent } = call;
+  const [clause, ...more] = parent?.kind === "Comp" ? parent.clauses : [];
+  return clause && more.length === 0 && !contains(clause.iter, call) ? clause : null;
+}
+
+/** What the loop binds nowhere, writes into nowhere, and draws no part of; `turned`: what a loop in there goes through anew. */
+function isSame(
+  expr: Expr,
+  loop: Node,
+  facts: Facts,
+  depth = 0,
+  turned: ReadonlySet<string> | null = null,
+): boolean {
   const { file } = facts;
   let same = true;
   walk(expr, (node) => {
@@ -121,11 +171,13 @@ function isSame(expr: Expr, loop: Node, facts: Facts, depth = 0): boolean {
       return false;
     }
     if (node.kind === "Attribute" && /^(?:device|dtype)$/.test(node.attr)) return false;
-    if (node.kind === "Name") {
+    if (node.kind === "Name" && !turned?.has(node.id)) {
       const definitions = file.scopes.lookup(node)?.definitions ?? [];
       const inside = definitions.filter((one) => contains(loop, one.node));
       const [only] = inside;
+      // What is optimised there may be behind it: `fake = generator(latent)`.
       const remade =
+        turned === null &&
         inside.length === 1 &&
         definitions.length === 1 &&
         only!.how === "assign" &&

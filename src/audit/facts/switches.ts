@@ -43,7 +43,21 @@ const PHASE = /(?:^|_)(?:phase|mode|split|stage)$/;
 
 const EVALUATES = /^(?:val|valid|validation|validate|eval|evaluation|evaluate|test|dev|inference)$/;
 
+/** `is_eval`, `self.is_test`: a network is told so of what is handed in, and in a training it is not. */
+const JUDGED =
+  /^(?:is|in)_(?:eval(?:uation|uating)?|test(?:ing)?|infer(?:ence|ring)?)$|^(?:eval|inference|test)_mode$/;
+
+/** `if is_eval: …`, or `if not is_eval: …` where that is asked for: which of the two branches is for judging is plain. */
+export function isToldToJudge(test: Expr, body: boolean): boolean {
+  const inverted = test.kind === "Unary" && test.op === "not";
+  const asked = inverted ? test.operand : test;
+  return (
+    inverted !== body && (asked.kind === "Name" || asked.kind === "Attribute") && JUDGED.test(lastName(asked))
+  );
+}
+
 export function saysEvaluation(test: Expr, body: boolean): boolean {
+  if (isToldToJudge(test, body)) return true;
   const [phase] = test.kind === "Compare" && PHASE.test(lastName(test.left)) ? test.rights : [];
   if (test.kind === "Compare" && phase?.kind === "Str" && /^[!=]=$/.test(test.ops[0]!))
     return ((test.ops[0] === "==") === body ? EVALUATES : /^train(?:ing)?$/).test(phase.value ?? "");

@@ -33,7 +33,6 @@ export const rule: Rule = {
     severity: "warning",
     fix: "none",
     patterns: [72],
-    inTraining: true,
   },
   *check(facts) {
     if (!facts.anyHot && facts.file.all("Yield").length === 0) return;
@@ -49,7 +48,7 @@ export const rule: Rule = {
       const loop = facts.stepLoop(call) ?? handsOn(call, facts);
       const items = itemsOf(listedAbove(parts, facts) ?? parts);
       if (facts.guesses) {
-        if (isLikelyJoined(call, items, facts)) yield { at: call, message: JOINED };
+        if (facts.anyTraining && isLikelyJoined(call, items, facts)) yield { at: call, message: JOINED };
         continue;
       }
       const joins =
@@ -60,7 +59,8 @@ export const rule: Rule = {
               items.every((item) => item.kind === "Call" && isTaken(item, facts)))
           : isHandedBatch(call, items, facts) ||
             (items.every((item) => isTakenFromGiven(item, facts)) && facts.everyStep(call) !== null);
-      if ((!pins && !elsewhere) || !joins) {
+      // Of a network that neither trains nor loads, no more is known than that it sends its batch itself.
+      if ((!pins && !elsewhere) || !joins || !facts.anyTraining) {
         if (loop && isAskedPinned(loop, facts) && items.every((item) => isBatch(item, loop, facts))) {
           yield { at: call, severity: "note", message: JOINED };
           continue;
@@ -71,6 +71,7 @@ export const rule: Rule = {
         }
         // Whoever made the loader, in another file, this copy is waited for.
         if (
+          facts.anyTraining &&
           (loop
             ? loadersOf(headOf(loop), facts) === null && items.every((item) => isBatch(item, loop, facts))
             : (items.every((item) => isHandedIn(item, facts)) ||
