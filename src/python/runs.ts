@@ -7,7 +7,7 @@ const MAX_TEXT = 1 << 20;
  * in it, without going through it for each. Of the text that was asked of last, for files are judged one after the other.
  */
 const table = new Uint8Array(1 << BITS);
-let bytes = Buffer.alloc(0);
+let bytes: Buffer | null = null;
 /** Of whom the table is. By a number: a text that is held here would live longer than its file. */
 let owner = 0;
 let owners = 0;
@@ -19,7 +19,7 @@ export const newOwner = (): number => ++owners;
 
 function fill(text: string): void {
   table.fill(0);
-  if (bytes.length <= text.length) bytes = Buffer.allocUnsafeSlow(text.length * 2 + 2);
+  if (bytes === null || bytes.length <= text.length) bytes = Buffer.allocUnsafeSlow(text.length * 2 + 2);
   const from = bytes;
   const into = table;
   // Of wider characters the lower halves: no word that is looked for has any.
@@ -33,7 +33,8 @@ function fill(text: string): void {
 
 /** Whether the text may have the word in it; if not, it does not. */
 export function mayHave(text: string, of: number, word: string): boolean {
-  if (text.length > MAX_TEXT) return true;
+  // A browser, which reads single recipes, has no such memory, and no need of it.
+  if (text.length > MAX_TEXT || typeof Buffer === "undefined") return true;
   if (owner !== of) {
     fill(text);
     owner = of;

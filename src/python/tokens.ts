@@ -195,7 +195,9 @@ const ZEROS = 4;
 function readCodes(text: string): void {
   const { length } = text;
   if (codes.length < length + ZEROS) codes = new Uint16Array(length * 2 + ZEROS);
-  Buffer.from(codes.buffer).write(text, "utf16le");
+  // In one go; a browser, which reads single recipes, goes through them.
+  if (typeof Buffer === "undefined") for (let at = 0; at < text.length; at++) codes[at] = text.charCodeAt(at);
+  else Buffer.from(codes.buffer).write(text, "utf16le");
   codes.fill(0, length, length + ZEROS);
   codesOf = text;
 }
