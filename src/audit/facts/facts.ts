@@ -2,7 +2,7 @@ import { isOfStar, keyword, positional, starModules } from "../../python/file.ts
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, contains, functionOf, isStatement, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, If, Lambda, Node, Param } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, If, Lambda, Node, Param, Stmt } from "../../python/tree.ts";
 import { isModuleRole } from "./classes.ts";
 import { backwardsTaken } from "./attacks.ts";
 import type { Role } from "./classes.ts";
@@ -102,6 +102,10 @@ const EPOCH_HOOKS = /^on_(?:train_)?epoch_(?:start|begin|end)$/;
 
 /** What a file holds that nobody starts: a text on top, imports, definitions, constants. */
 const DEFINES = /^(?:ExprStmt|Import|ImportFrom|ClassDef|FunctionDef|Assign|Try)$/;
+
+/** Or `if __name__ == "__main__": pass`. */
+const isDefinition = (one: Stmt): boolean =>
+  DEFINES.test(one.kind) || (one.kind === "If" && one.body.every(({ kind }) => kind === "Pass"));
 
 /** All a rule may ask about one file. Every answer has an "unknown", on which rules stay silent. */
 export class Facts {
@@ -253,7 +257,7 @@ export class Facts {
         files <= ONE_PROGRAM &&
         accelerated.size > 0 &&
         this.backwards.length === 0 &&
-        this.file.tree.module.body.every(({ kind }) => DEFINES.test(kind)))
+        this.file.tree.module.body.every(isDefinition))
     );
   }
 
