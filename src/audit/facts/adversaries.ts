@@ -36,6 +36,8 @@ export function* inLossOfAnother(facts: Facts): Generator<Unwanted> {
     if (learning.length === 0 || facts.backwards.some(({ call }) => contains(fn, call))) continue;
     const code = file.codeOf(fn);
     if (!/\breturn\b/.test(code)) continue;
+    // Around the call of this, in the step as a rule.
+    const whole = file.codeOf(fn.parent);
     for (const run of file.all("Call")) {
       const network = functionOf(run) === fn ? ranNetwork(run, facts) : null;
       const name = network ? file.textOf(network) : "";
@@ -46,7 +48,7 @@ export function* inLossOfAnother(facts: Facts): Generator<Unwanted> {
       )
         continue;
       if (lexicalGrad(run, file) !== null || facts.gradMode(run) === "off") continue;
-      if (isDetached(run, file) || isCutOff(run, file) || freezes(code, name)) continue;
+      if (isDetached(run, file) || isCutOff(run, file) || freezes(whole, name)) continue;
       yield { run, network: name };
       break;
     }

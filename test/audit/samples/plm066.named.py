@@ -45,3 +45,23 @@ class Joined(Agent):
     def policy_loss(self, states):
         # trap: one optimizer has both
         return -(self.policy(states) * self.critic(states)).mean()
+
+
+class InTurns(Agent):
+    def __init__(self, policy, critic, lr):
+        super().__init__()
+        self.policy = policy
+        self.critic = critic
+        self.policy_optim = torch.optim.Adam(self.policy.parameters(), lr=lr)
+        self.critic_optim = torch.optim.Adam(self.critic.parameters(), lr=lr)
+
+    def policy_loss(self, states):
+        # trap: frozen around the call
+        return -(self.policy(states).softmax(-1) * self.critic(states)).sum(-1).mean()
+
+    def learn(self, states):
+        for p in self.critic.parameters():
+            p.requires_grad = False
+        self.improve(self.policy_optim, self.policy_loss(states))
+        for p in self.critic.parameters():
+            p.requires_grad = True
