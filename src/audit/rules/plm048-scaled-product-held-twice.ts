@@ -52,6 +52,7 @@ export const rule: Rule = {
       yield* coveredScores(targets[0], value, facts);
       yield* weightedErrors(targets[0], value, facts);
       yield* scaledVolume(targets[0], value, facts);
+      yield* scaledPixels(targets[0], value, facts);
     }
     for (const call of facts.file.callsNamed("mul", "div", "multiply")) {
       const { func } = call;
@@ -320,6 +321,36 @@ function* scaledVolume(target: Name, value: Expr, facts: Facts): Generator<Findi
       at: value,
       message: `\`${total.id}\`, a whole volume, is alive beside \`${target.id}\`, which is as large, and nothing reads it again; scale it under the same name`,
     };
+}
+
+/**
+ * `centred = scaled - 0.5`, of `scaled = frames / 255.0` that nothing reads again: two copies of a batch of pictures, in floats, while
+ * the network runs.
+ */
+function* scaledPixels(target: Name, value: Expr, facts: Facts): Generator<Finding> {
+  if (value.kind !== "Binary" || !/^[-+*/]$/.test(value.op)) return;
+  const [scaled, factor] = value.left.kind === "Name" ? [value.left, value.right] : [value.right, value.left];
+  if (scaled.kind !== "Name" || scaled.id === target.id || !isScalar(factor, facts)) return;
+  const { scopes } = facts.file;
+  const [made, ...others] = scopes.reaching(scaled);
+  if (!made?.value || others.length > 0 || !isOfBytes(made.value, facts)) return;
+  const reads = scopes.uses(made).filter((use) => !isOfKind(use));
+  if (reads.length === 1 && facts.gradMode(value) !== "off" && facts.everyStep(value))
+    yield {
+      at: value,
+      message: `\`${scaled.id}\` is alive beside \`${target.id}\`, which is as large, and nothing reads it again; give the result the same name`,
+    };
+}
+
+/** `frames / 255.0`, `frames.float() / 255`, `frames.div(255.0)`: bytes that become floats. */
+function isOfBytes(value: Expr, facts: Facts): boolean {
+  const by =
+    value.kind === "Binary" && value.op === "/"
+      ? value.right
+      : value.kind === "Call" && /^(?:div|true_divide)$/.test(lastWord(value.func))
+        ? positional(value, facts.file.dotted(value.func)?.startsWith("torch.") ? 1 : 0)
+        : null;
+  return by !== null && by.kind === "Num" && /^(?:255|256|127\.5)\.?0*$/.test(facts.file.textOf(by));
 }
 
 function drops({ targets }: NodeOf<"Delete">, { id }: Name): boolean {
