@@ -174,7 +174,8 @@ function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null 
     facts.everyStep(call) !== null ||
     isForLowPrecision(call, facts) ||
     isForItsKind(call, facts) ||
-    isOfExtended(call, facts);
+    isOfExtended(call, facts) ||
+    (facts.guesses && isUnknown(call, facts) && isLikelyOften(call, facts, false));
   const casts = (often && (owned || isMatrixOfNetwork(call, facts))) || isOfHelper(func.value, facts);
   return !casts ? null : fixed ? "fixed" : wide ? "wide" : "of input";
 }
@@ -200,12 +201,18 @@ function isOfHelper(cast: Expr, facts: Facts): boolean {
   });
 }
 
+/** Under a condition in what runs every step. */
+function isUnknown(call: Call, facts: Facts): boolean {
+  const hot = facts.hot(call);
+  return hot !== null && facts.frequency(call, hot.within) === "unknown";
+}
+
 /** `if self.fp16:` in a forward, or `w.half() if self.fp16 else w`: whatever its default, who trains in low precision sets it. */
 function isForLowPrecision(call: Call, facts: Facts): boolean {
   const hot = facts.hot(call);
   return (
     hot !== null &&
-    facts.frequency(call, hot.within) === "unknown" &&
+    isUnknown(call, facts) &&
     ancestors(call).some((at) => {
       if ((at.kind !== "If" && at.kind !== "IfExp") || !contains(hot.within, at)) return false;
       const chosen = at.kind === "If" ? at.body : [at.body];
@@ -221,7 +228,7 @@ function isForLowPrecision(call: Call, facts: Facts): boolean {
  */
 function isForItsKind(call: Call, facts: Facts): boolean {
   const hot = facts.hot(call);
-  if (hot === null || facts.frequency(call, hot.within) !== "unknown") return false;
+  if (hot === null || !isUnknown(call, facts)) return false;
   const tests = ancestors(call).filter(
     (at): at is If =>
       at.kind === "If" && contains(hot.within, at) && at.body.some((one) => contains(one, call)),

@@ -32,3 +32,17 @@ class LayerNorm32(nn.LayerNorm):
     def forward(self, x):
         # trap: what is computed is cast, not what learns
         return super().forward(x.float()).type(x.dtype)
+
+
+class Tied(nn.Embedding):
+    def forward(self, x, transposed=False, return_weight=False):
+        if transposed:
+            weight = self.weight.to(torch.float16)  # likely: PLM036
+            return torch.matmul(x.half(), weight.transpose(0, 1)).float()
+        if return_weight:
+            # trap: for whoever asks to see it
+            return self.weight.to(torch.float16)
+        if x.numel() == 0:
+            # trap: an empty batch is rare
+            return x.float() @ self.weight.to(torch.float16)
+        return super().forward(x)
