@@ -2,7 +2,7 @@ import { argument, isNone, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, blockOf, classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, If, Name, Node, Stmt } from "../../python/tree.ts";
+import type { Call, Expr, If, Name, Node, NodeOf, Stmt } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import { entriesOf, given, hidesArguments, settingsOf, updatedBy } from "../facts/arguments.ts";
@@ -315,13 +315,31 @@ function isAsked({ parent }: Node): boolean {
   return parent?.kind === "If" && parent.test.kind === "Compare" && parent.orelse.length === 0;
 }
 
+/** Not `quantization_config=bnb`, of what is None unless somebody asks for few bits. */
+function isAlwaysSaid(value: Expr, file: PythonFile): boolean {
+  const made = value.kind === "Name" ? file.scopes.reaching(value) : [];
+  return isSaid(value) && !made.some((one) => one.how === "assign" && one.value && isNone(one.value));
+}
+
+/** `dict(torch_dtype=dtype)`, `{"torch_dtype": dtype}`, or a word of types in what is handed on with others. */
+function saysType(made: Call | NodeOf<"Dict">, file: PythonFile): boolean {
+  if (made.kind === "Call")
+    return made.args.some(
+      ({ name, star, value }) => star > 0 || (TYPED.includes(name ?? "") && isAlwaysSaid(value, file)),
+    );
+  return made.values.some((value, at) => {
+    const key = made.keys[at];
+    return key?.kind !== "Str" || (TYPED.includes(key.value ?? "") && isAlwaysSaid(value, file));
+  });
+}
+
 /** A type in the call, or in what it is handed with `**`, unless that is put there by one branch alone. */
 function hasTypedWord(call: Call, file: PythonFile): boolean {
   return call.args.some(({ name, star, value }) => {
     if (star === 0)
       return (
         name !== null &&
-        (TYPED.includes(name) ? isSaid(value) : name === "config" && !isPlainConfig(value, file))
+        (TYPED.includes(name) ? isAlwaysSaid(value, file) : name === "config" && !isPlainConfig(value, file))
       );
     const made = value.kind === "Name" ? file.scopes.reaching(value) : [];
     if (value.kind !== "Name" || made.length === 0 || made.some(({ how }) => how === "param")) return true;
@@ -333,7 +351,7 @@ function hasTypedWord(call: Call, file: PythonFile): boolean {
           one.value?.kind === "Dict" ||
           (one.value?.kind === "Call" && file.dotted(one.value.func) === "builtins.dict")
         ) ||
-        says(one.value) ||
+        saysType(one.value, file) ||
         file.scopes.uses(one).some((use) => {
           const statement = statementOf(use);
           return (
