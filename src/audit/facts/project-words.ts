@@ -74,7 +74,8 @@ export function roleByWord(dotted: string, project: ProjectFacts): Role {
   const [one, ...more] = names.get(last(dotted)) ?? [];
   if (!one || more.length > 0) return "other";
   const owner = dotted.slice(0, -last(dotted).length);
-  return one.startsWith(owner) || one.endsWith(`.${dotted}`) ? project.roles.get(one)! : "other";
+  const isOfOwner = one.startsWith(owner) || one.includes(`.${owner}`) || one.endsWith(`.${dotted}`);
+  return isOfOwner ? project.roles.get(one)! : "other";
 }
 
 const steppers = new WeakMap<ProjectFacts, ReadonlyMap<string, readonly FunctionFacts[]>>();
