@@ -5,7 +5,7 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node, NodeOf } from "../../python/tree.ts";
 import { attributesOf, isSelf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { EVALUATED, isOfEvaluation } from "../facts/evaluations.ts";
-import { everyUpdate, ownUpdate } from "../facts/facts.ts";
+import { everyUpdate, ownUpdate } from "../facts/updates.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad } from "../facts/gradmode.ts";
 import {
