@@ -3,6 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { isLeftOnHost } from "./accelerator.ts";
+import { isData } from "./sent-data.ts";
 import { attributesOf, isModuleDict, isModuleRole, selfAttribute } from "./classes.ts";
 import {
   FACTORIES,
@@ -71,13 +72,6 @@ const GATHERS: ReadonlySet<string> = new Set(["gather", "gather_for_metrics", "r
 
 /** What torch and its packages call distributions. */
 const DISTRIBUTION = /^torch\.distributions\.(?:\w+\.)?[A-Z]\w*$/;
-
-/** Methods that bring the next batch, or draw something for it: `labeled_iter.next()`, `diffusion.sample_timesteps(n)`. */
-const BRINGS = /^(?:next|__next__|next_batch|get_batch|sample_(?:timesteps?|times?|noise|batch|indices))$/;
-
-/** What a function that is handed a batch calls it. */
-const BATCHES =
-  /^(?:\w*_)?(?:batch|minibatch|rollouts?|samples?|transitions?|examples?|inputs?|images?|targets?|labels?|data)$/;
 
 /** What calls return: of networks and losses, of torch and other libraries, of a tensor's methods. */
 export class CallValues {
@@ -485,10 +479,10 @@ export class CallValues {
     if (attr === "cuda")
       return known
         ? { ...value, device: "accelerator" }
-        : this.#isData(receiver)
+        : isData(receiver, this.#file)
           ? { what: "tensor", device: "accelerator", graph: "no" }
           : null;
-    if (attr === "to" && (known || this.#isData(receiver))) {
+    if (attr === "to" && (known || isData(receiver, this.#file))) {
       const given = argument(call, "device", 0);
       const device = this.#values.device(given);
       // `.to(torch.float16)` stays where it is.
@@ -575,40 +569,6 @@ export class CallValues {
   handedLoss(call: Call, key: number | string): Value {
     const graph = this.#around.loss(call, key);
     return graph === null ? UNKNOWN : { what: "tensor", device: "network", graph };
-  }
-
-  /** What a loop over batches hands out, or a part of it. */
-  #isData(expr: Expr, depth = 0): boolean {
-    const again = (inner: Expr): boolean => this.#isData(inner, depth + 1);
-    if (depth > 6) return false;
-    // `dataset[0].to(device)`
-    if (expr.kind === "Subscript")
-      return (expr.value.kind === "Name" && /data_?set$/i.test(expr.value.id)) || again(expr.value);
-    // `encoded.input_ids`
-    if (expr.kind === "Attribute") return expr.attr === "input_ids" || expr.attr === "pixel_values";
-    if (expr.kind === "Call") {
-      // `tokenizer(texts, return_tensors="pt")`
-      if (keyword(expr, "return_tensors")) return true;
-      if (expr.func.kind !== "Attribute") return this.#file.dotted(expr.func) === "builtins.next";
-      const { attr, value } = expr.func;
-      return BRINGS.test(attr) || (METHODS.has(attr) && again(value));
-    }
-    if (expr.kind !== "Name") return false;
-    const definitions = this.#file.scopes.reaching(expr);
-    return (
-      definitions.length > 0 &&
-      definitions.every(
-        ({ how, value, index }) =>
-          (how === "iterate" &&
-            value !== null &&
-            !/modules|children|layers|blocks|models|parameters/.test(this.#file.textOf(value))) ||
-          (how === "param" && BATCHES.test(expr.id)) ||
-          (how === "assign" && value !== null && again(value)) ||
-          (how === "unpack" &&
-            value !== null &&
-            again(value.kind === "Tuple" && index !== null ? (value.items[index] ?? value) : value)),
-      )
-    );
   }
 
   #factoryDevice(call: Call): Device {

@@ -1,8 +1,8 @@
 import { isOfStar, keyword, positional, starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { blockOf, contains, functionOf, isStatement, lastWord } from "../../python/nodes.ts";
+import { contains, functionOf, isStatement, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, ClassDef, Expr, FunctionDef, If, Lambda, Node, Param, Stmt } from "../../python/tree.ts";
+import type { Call, ClassDef, Expr, FunctionDef, Lambda, Node, Param, Stmt } from "../../python/tree.ts";
 import { isModuleRole } from "./classes.ts";
 import { backwardsTaken } from "./attacks.ts";
 import type { Role } from "./classes.ts";
@@ -10,10 +10,9 @@ import { decoratedGrad, isGradAsked, lexicalGrad } from "./gradmode.ts";
 import type { Networks } from "./naming.ts";
 import { isOfForward, isReachedFromForward } from "./heat.ts";
 import { loopsHandingSteps } from "./handed-steps.ts";
-import { frequency, isSynced } from "./guards.ts";
+import { frequency } from "./guards.ts";
 import { isLossCall } from "./inputs.ts";
 import type { Frequency } from "./guards.ts";
-import { isInLastTurn } from "./last-turns.ts";
 import type { Pinning } from "./loaders.ts";
 import type { FunctionFacts, ProjectFacts } from "./project.ts";
 import { roleByWord, wordsOf } from "./project-words.ts";
@@ -26,13 +25,11 @@ import {
   isTrial,
   loopOfSteps,
   loopsAround,
-  optimizerSteps,
   stepBlock,
   stepsTaken,
 } from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
 import { EACH, SHAPED } from "./returns.ts";
-import { skips, skipsAbove } from "./turns.ts";
 import { turnOfOne } from "./turns-of-one.ts";
 import { ONE_PROGRAM, isBeforeError, isSeldom, likelyStep, likelyTraining } from "./likely.ts";
 import { lossesStepped } from "./stepped-losses.ts";
@@ -40,6 +37,7 @@ import { isTurnedOff, switchesGiven } from "./training-switch.ts";
 import { Values } from "./values.ts";
 import type { HandedBack } from "./values.ts";
 import type { Value } from "./value.ts";
+import { everyUpdate } from "./updates.ts";
 
 /** Why code runs at least once per training step. */
 export interface Hot {
@@ -571,73 +569,6 @@ export function validationStep(node: Node, facts: Facts): FunctionDef | null {
   return cls?.kind === "ClassDef" && facts.role(cls) === "lightning" ? (fn as FunctionDef) : null;
 }
 
-/** On every step, or on every one that the optimizer takes. */
-export function everyTurn(node: Node, facts: Facts): boolean {
-  return facts.everyStep(node) !== null || everyUpdate(node, facts);
-}
-
-/** In the branch of a loop that all its optimizer steps are taken in, on every turn of that: `if (i + 1) % accumulate == 0:`. */
-export function everyUpdate(node: Node, facts: Facts): boolean {
-  // Or of a method that is as hot: `if self.accumulated >= self.batch_size:`.
-  const turn = facts.stepLoop(node) ?? facts.hot(node)?.within ?? null;
-  if (!turn) return false;
-  const steps = facts.file.once(optimizerSteps).filter((step) => contains(turn, step));
-  for (let child = node, at = node.parent; at && at !== turn; child = at, at = at.parent) {
-    if (at.kind !== "If" || child === at.test) continue;
-    const branch = at.body.includes(child as never) ? at.body : at.orelse;
-    // `if accelerator.sync_gradients:` is as often as the optimizer steps.
-    const synced = branch === at.body && isSynced(at.test, facts.file);
-    if (
-      synced ||
-      (steps.length > 0 && steps.every((step) => branch.some((statement) => contains(statement, step)))) ||
-      takesTurns(at, steps)
-    )
-      return facts.frequency(node, at) === "every";
-  }
-  return isBelowSkip(node, turn, steps, facts) || isInLastTurn(node, turn, facts.file);
-}
-
-/** `if step % 2 == 0: critic_optimizer.step()`, `else: actor_optimizer.step()`: each turn is a step of one or of the other. */
-function takesTurns({ test, body, orelse }: If, steps: readonly Node[]): boolean {
-  const isIn = (branch: readonly Node[]): boolean =>
-    steps.some((step) => branch.some((statement) => contains(statement, step)));
-  const turns = test.kind === "Compare" ? test.left : test;
-  const isShort =
-    turns.kind === "Binary" &&
-    turns.op === "%" &&
-    turns.right.kind === "Num" &&
-    Number(turns.right.text) === 2;
-  return isShort && isIn(body) && isIn(orelse);
-}
-
-/** Below an `if (i + 1) % n != 0: continue` that the optimizer's steps are below as well, or `if not accelerator.sync_gradients: continue`. */
-function isBelowSkip(node: Node, turn: Node, steps: readonly Node[], facts: Facts): boolean {
-  for (let at: Node | null = node; at && at !== turn; at = at.parent) {
-    const skip = skipsAbove(at).findLast(
-      ({ test }) => facts.file.textOf(test).includes("%") || isUnsynced(test, facts.file),
-    );
-    if (!skip) continue;
-    if (isUnsynced(skip.test, facts.file))
-      return (
-        at.kind !== "If" &&
-        skipsAbove(at).every(({ test }) => isUnsynced(test, facts.file) || !skips(test)) &&
-        facts.frequency(node, at) === "every"
-      );
-    const block = blockOf(at)!;
-    return (
-      at.kind !== "If" &&
-      steps.length > 0 &&
-      steps.every((step) => step.start > skip.end && block.some((one) => contains(one, step))) &&
-      facts.frequency(node, at) === "every"
-    );
-  }
-  return false;
-}
-
-function isUnsynced(test: Expr, file: PythonFile): boolean {
-  return test.kind === "Unary" && test.op === "not" && isSynced(test.operand, file);
-}
-
 /** Names of functions that others have made: `backwards = partial(loss_backwards, fp16)`, `step = make_step(model)`. */
 function madeFunctions(file: PythonFile): readonly string[] {
   const called = new Set<string>();
@@ -648,22 +579,6 @@ function madeFunctions(file: PythonFile): readonly string[] {
     if (value.kind === "Call" && target.kind === "Name" && called.has(target.id)) found.push(target.id);
   }
   return found;
-}
-
-/** In a branch of the step, by default of its loop, that differentiates and steps itself, on every turn of it: `if (i + 1) % n_critic == 0:`. */
-export function ownUpdate(node: Node, facts: Facts, turn: Node | null = facts.stepLoop(node)): boolean {
-  if (!turn) return false;
-  for (let child = node, at = node.parent; at && at !== turn; child = at, at = at.parent) {
-    if (at.kind !== "If" || child === at.test) continue;
-    const branch = at.body.includes(child as never) ? at.body : at.orelse;
-    const inside = (one: Node): boolean => branch.some((statement) => contains(statement, one));
-    if (
-      facts.backwards.some(({ call }) => inside(call)) &&
-      facts.file.once(optimizerSteps).some((step) => inside(step))
-    )
-      return facts.frequency(node, at) === "every";
-  }
-  return false;
 }
 
 /** `@torch.no_grad() def test(model, loader):` goes through the data to judge, though every epoch is one step. */

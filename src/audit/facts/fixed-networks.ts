@@ -4,7 +4,7 @@ import { classOf, contains, functionOf, lastWord, walk } from "../../python/node
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, methodsOf, selfAttribute } from "./classes.ts";
-import { everyUpdate } from "./facts.ts";
+import { everyUpdate } from "./updates.ts";
 import type { Facts } from "./facts.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import { isCallee, isInvariant } from "./invariants.ts";

@@ -24,6 +24,7 @@ export const UNKNOWN: Value = { what: "unknown", device: "unknown", graph: "unkn
 export const NUMBER: Value = { what: "number", device: "cpu", graph: "no" };
 export const OTHER: Value = { what: "other", device: "cpu", graph: "no" };
 export const plain = (what: Value["what"]): Value => ({ what, device: "cpu", graph: "no" });
+export const STRING: Value = plain("string");
 export const MODULE: Value = { what: "module", device: "unknown", graph: "unknown" };
 
 const same = <T>(one: T, other: T, otherwise: T): T => (one === other ? one : otherwise);

@@ -3,33 +3,27 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import { areBesideLoss, isBesideLoss, isCount, isNumberOfForward, isSize } from "./beside-results.ts";
 import { CallValues } from "./call-values.ts";
 import { attributesOf, holdsModules, isModuleDict, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Attribute, Role } from "./classes.ts";
 import { deviceOf, isChoiceOfDevice } from "./devices.ts";
 import { Differentiated, itemKey } from "./differentiated.ts";
+import { Elements, positionIn, writtenAs } from "./elements.ts";
 import { fedToNetworks } from "./fed.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
-import {
-  BATCH_INPUT,
-  FORWARD_INPUT,
-  isForwardInput,
-  isForwardValue,
-  isPreparedLoader,
-  isStepBatch,
-} from "./inputs.ts";
+import { BATCH_INPUT, FORWARD_INPUT, isForwardInput, isForwardValue, isStepBatch } from "./inputs.ts";
 import { likelyPart, likelyValue } from "./likely.ts";
 import { Networks, isLayerName, isLossName } from "./naming.ts";
 import { isGivenLayer, leavesLayer } from "./own-layers.ts";
 import { ReturnedValues } from "./returned-values.ts";
-import { numbersHandedBack, returnsByName, yieldsByName } from "./returns.ts";
-import { callTarget } from "./summary.ts";
 import { readByNumpy } from "./transfers.ts";
 import { PLAIN_ATTRIBUTES, SIZES, TENSOR_ATTRIBUTES } from "./torch-names.ts";
 import {
   MODULE,
   NUMBER,
   OTHER,
+  STRING,
   UNKNOWN,
   combineOperands,
   either,
@@ -83,7 +77,6 @@ const MAX_STEPS = 400;
 /** Compared with one of these, nothing is compared element by element. */
 const NEVER_TENSORS: ReadonlySet<Expr["kind"]> = new Set(["Const", "Str", "Tuple", "List", "Dict"]);
 
-const STRING = plain("string");
 const CONTAINER = plain("container");
 /** What an expression is by its form alone. */
 const WRITTEN: Readonly<Partial<Record<Expr["kind"], Value>>> = {
@@ -104,6 +97,7 @@ export class Values {
   readonly #around: Around;
   readonly #calls: CallValues;
   readonly #returns: ReturnedValues;
+  readonly #elements: Elements;
   readonly #known = new Map<Expr, Value>();
   readonly #definitions = new Map<Definition, Value>();
   /** Of attributes of self, by what is known of their writes. */
@@ -122,6 +116,7 @@ export class Values {
     this.#around = around;
     this.#calls = new CallValues(file, around, this);
     this.#returns = new ReturnedValues(file, around, this);
+    this.#elements = new Elements(file, around, this);
   }
 
   get networks(): Networks {
@@ -255,7 +250,7 @@ export class Values {
         if (value.what === "tensor" && value.device !== "unknown") return value;
         const before =
           definition.node.kind === "Name"
-            ? this.#alternatives(
+            ? this.alternatives(
                 this.#file.scopes.reaching(definition.node).filter((other) => other !== definition),
               )
             : UNKNOWN;
@@ -263,19 +258,17 @@ export class Values {
       }
       case "unpack": {
         // `x, T, W = self.patch_embed(x)`: sizes beside the tensor.
-        if (
-          /^[A-Z]$|^(?:bs|h|w|t|n|height|width|length|\w*_(?:len|size|length|dim|shape|count))$/.test(
-            definition.name,
-          ) &&
-          !isHidden(definition)
-        )
+        if (isSize(definition))
           // `V, log_probs = self.evaluate(obs)` of this file, which returns what the critic said.
           return definition.value?.kind === "Call" && definition.index !== null
             ? this.returned(definition.value, definition.index)
             : UNKNOWN;
         const value = definition.value ? this.of(definition.value) : UNKNOWN;
         if (isBesideLoss(definition) && !isLossName(definition.name)) return UNKNOWN;
-        if (this.#isCount(definition) || (value.what === "output" && this.#isNumberOfForward(definition)))
+        if (
+          isCount(definition, this.#file) ||
+          (value.what === "output" && isNumberOfForward(definition, this.#file))
+        )
           return NUMBER;
         // `loss, acc = net(x)`: counted, by somebody who may have read it.
         if (value.what === "output" && COUNTED.test(definition.name)) return { ...value, graph: "unknown" };
@@ -289,7 +282,7 @@ export class Values {
               : UNKNOWN;
           return own.graph === "yes" ? own : value;
         }
-        const sent = definition.value ? this.#sent(definition.value) : UNKNOWN;
+        const sent = definition.value ? this.#elements.ofSent(definition.value) : UNKNOWN;
         if (isOnDevice(sent)) return sent;
         if (definition.value?.kind !== "Call" || definition.index === null) return UNKNOWN;
         const returned = this.returned(definition.value, definition.index);
@@ -298,7 +291,7 @@ export class Values {
           : returned;
       }
       case "iterate":
-        return definition.value ? this.element(definition.value, positionIn(definition)) : UNKNOWN;
+        return definition.value ? this.#elements.of(definition.value, positionIn(definition)) : UNKNOWN;
       case "param":
         return this.#parameter(definition);
       case "function":
@@ -308,35 +301,6 @@ export class Values {
       default:
         return UNKNOWN;
     }
-  }
-
-  /** `images, loss, perplexity = net(x)` where the forward hands back `images, loss, 0`. */
-  #isNumberOfForward({ node, index }: Definition): boolean {
-    const items = node.parent?.kind === "Tuple" ? node.parent.items.length : 0;
-    return index !== null && this.#file.once(numbersHandedBack).has(`${index} of ${items}`);
-  }
-
-  /** `out, count = adapt(net, x)` of a function of this file that hands back `out, scores.size(0)`. */
-  #isCount({ value, index }: Definition): boolean {
-    const name = value?.kind === "Call" && index !== null ? callTarget(value, this.#file) : null;
-    const all = name === null ? undefined : this.#file.once(returnsByName).get(name);
-    return (
-      all?.every((one) => {
-        const item = one.kind === "Tuple" ? one.items[index!] : undefined;
-        return (
-          item?.kind === "Num" ||
-          (item?.kind === "Call" && /^(?:size|numel|item|len|float|int)$/.test(lastWord(item.func)))
-        );
-      }) === true
-    );
-  }
-
-  /** One of `tuple(t.to(device) for t in batch)`, by that or by its name. */
-  #sent(expr: Expr): Value {
-    let made = this.#literal(expr);
-    if (made?.kind === "Call" && /^builtins\.(?:tuple|list)$/.test(this.#file.dotted(made.func) ?? ""))
-      made = made.args[0]?.value ?? null;
-    return made?.kind === "Comp" && made.value === null ? this.of(made.element) : UNKNOWN;
   }
 
   #parameter(definition: Definition): Value {
@@ -357,83 +321,12 @@ export class Values {
     );
   }
 
-  /** What a loop over this hands out; of pairs and triples the one at a position. */
-  element(iterable: Expr, at: number | null): Value {
-    if (isPreparedLoader(iterable, this.#file)) return BATCH_INPUT;
-    if (iterable.kind === "Call") {
-      const name = this.#file.dotted(iterable.func);
-      if (name === "builtins.range") return NUMBER;
-      if (name === "builtins.enumerate" && at !== null && iterable.args[0])
-        return at === 0 ? NUMBER : this.#partOf(iterable.args[0].value);
-      if (name === "builtins.zip" && at !== null && iterable.args[at])
-        return this.#partOf(iterable.args[at].value);
-      if (iterable.func.kind === "Attribute" && /^(?:items|values)$/.test(iterable.func.attr)) {
-        const made = this.#literal(iterable.func.value);
-        if (made?.kind === "Dict" && iterable.func.attr === (at === null ? "values" : "items"))
-          return at === 0 ? STRING : this.alike(made.values);
-        if (made === null && iterable.func.attr === (at === null ? "values" : "items"))
-          return at === 0 ? STRING : this.#handedByKey(iterable.func.value);
-      }
-      if (
-        iterable.func.kind === "Attribute" &&
-        (at === null
-          ? iterable.func.attr === "parameters"
-          : at === 1 && iterable.func.attr === "named_parameters")
-      )
-        return { what: "tensor", device: "network", graph: "no" };
-    }
-    // `for x, y in to_device(loader, device)`: what a generator of this file yields.
-    if (iterable.kind === "Call") {
-      const target = callTarget(iterable, this.#file);
-      const yields = target === null ? undefined : this.#file.once(yieldsByName).get(target);
-      if (yields) {
-        const items = yields.map((one) =>
-          at === null ? one : one.kind === "Tuple" ? (one.items[at] ?? null) : null,
-        );
-        return items.every((item) => item !== null) ? this.alike(items as Expr[]) : UNKNOWN;
-      }
-    }
-    const made = at === null ? this.#literal(iterable) : null;
-    if (made?.kind === "List" || made?.kind === "Tuple") return this.alike(made.items);
-    if (iterable.kind === "Name" && this.#isCollection(iterable)) {
-      const one = this.#alternatives(this.#file.scopes.reaching(iterable));
-      return one.what === "tensor" || one.what === "output" ? one : UNKNOWN;
-    }
-    // `for block in self.transformer.h`
-    if (iterable.kind === "Attribute" && at === null && this.of(iterable.value).what === "module")
-      return MODULE;
-    const value = this.of(iterable);
-    // A tensor's rows; the layers of a module that is a list of them.
-    return value.what === "tensor" || (value.what === "module" && at === null) ? value : UNKNOWN;
-  }
-
-  /** One of what the callers gave by names of their own: `def report(**values)`. */
-  #handedByKey(expr: Expr): Value {
-    const [one, ...more] = expr.kind === "Name" ? this.#file.scopes.reaching(expr) : [];
-    return one?.how === "param" && more.length === 0 && one.node.kind === "Param" && one.node.star === 2
-      ? (this.#around.parameter(one) ?? UNKNOWN)
-      : UNKNOWN;
-  }
-
-  /** One of several that are counted, or gone through together: of a network's list of feature maps, `zip(ours, theirs)`, one of these. */
-  #partOf(iterable: Expr): Value {
-    const one = this.element(iterable, null);
-    if (one.what !== "unknown") return one;
-    const whole = this.of(iterable);
-    return whole.what === "output" && whole.graph === "yes" ? whole : UNKNOWN;
-  }
-
-  /** A list or dict as it was written down, where there is only one it can be. */
   /** `{name: torch.zeros(8) for name in names}`, of `self.counts` that is written in one place. */
   #kept(expr: Expr): Expr | null {
     const own = this.#around.guesses ? selfAttribute(expr) : null;
     const cls = own === null ? null : classOf(expr);
     const [write, ...more] = cls ? (attributesOf(cls, this.#file).get(own!)?.writes ?? []) : [];
     return write?.how === "assign" && more.length === 0 ? write.value : null;
-  }
-
-  #literal(expr: Expr): Expr | null {
-    return expr.kind === "Name" ? this.#file.scopes.onlyValue(expr) : expr;
   }
 
   /** Tensors, wherever each of them is computed; unknown where one is none. */
@@ -444,7 +337,8 @@ export class Values {
       : UNKNOWN;
   }
 
-  #alternatives(definitions: readonly Definition[]): Value {
+  /** What a name is that any of these may have given its value. */
+  alternatives(definitions: readonly Definition[]): Value {
     if (definitions.length === 0) return UNKNOWN;
     // What most names have.
     if (definitions.length === 1) return this.#only(definitions[0]!);
@@ -501,7 +395,7 @@ export class Values {
   #compute(expr: Expr): Value {
     switch (expr.kind) {
       case "Name":
-        return this.#askedFor(expr) ?? this.#alternatives(this.#file.scopes.reaching(expr));
+        return this.#askedFor(expr) ?? this.alternatives(this.#file.scopes.reaching(expr));
       case "Attribute":
         return this.#attribute(expr);
       case "Call":
@@ -510,16 +404,16 @@ export class Values {
         // `loss.data[0]`: before there were tensors without dimensions, what `.item()` is today.
         if (isFirstOfLoss(expr)) return NUMBER;
         const value =
-          expr.value.kind === "Name" && this.#isCollection(expr.value)
-            ? this.#alternatives(this.#file.scopes.reaching(expr.value))
+          expr.value.kind === "Name" && this.isCollection(expr.value)
+            ? this.alternatives(this.#file.scopes.reaching(expr.value))
             : this.of(expr.value);
-        if (isTensorLike(value) && this.#isBesideLoss(expr.value)) return UNKNOWN;
+        if (isTensorLike(value) && areBesideLoss(expr.value, this.#file)) return UNKNOWN;
         // A tensor's rows, a layer of a list of them.
         if (value.what === "tensor" || (value.what === "module" && holdsModules(expr.value, this.#file)))
           return value;
         // `batch = {k: v.to(device) for k, v in batch.items()}`
         const made =
-          value.what === "container" ? (this.#kept(expr.value) ?? this.#literal(expr.value)) : null;
+          value.what === "container" ? (this.#kept(expr.value) ?? writtenAs(expr.value, this.#file)) : null;
         if (made?.kind === "Comp" && expr.index.kind !== "Slice") {
           const one = this.of(made.value ?? made.element);
           return isTensorLike(one) ? one : UNKNOWN;
@@ -574,7 +468,7 @@ export class Values {
     }
   }
 
-  #isCollection(name: Expr & { kind: "Name" }): boolean {
+  isCollection(name: Expr & { kind: "Name" }): boolean {
     return this.#askedFor(name)?.what === "container";
   }
 
@@ -587,14 +481,14 @@ export class Values {
     return found?.what ?? null;
   }
 
+  /** What a loop over this hands out; of pairs and triples the one at a position. */
+  element(iterable: Expr, at: number | null): Value {
+    return this.#elements.of(iterable, at);
+  }
+
   /** What a function of this file returns, or one item of the tuple it returns. */
   returned(call: Call, index: number | null): Value {
     return this.#returns.of(call, index);
-  }
-
-  #isBesideLoss(expr: Expr): boolean {
-    const definitions = expr.kind === "Name" ? this.#file.scopes.reaching(expr) : [];
-    return definitions.length > 0 && definitions.every(isBesideLoss);
   }
 
   /** The result of an operation: without recording it has no graph, whatever its operands. */
@@ -695,34 +589,9 @@ function orNumber(one: Value, other: Value): Value {
   return one.what === "number" && other.what === "tensor" ? other : either(one, other);
 }
 
-/** `out, h = rnn(x, h)`: no height without a width. */
-function isHidden({ name, node }: Definition): boolean {
-  const tuple = node.parent;
-  return name === "h" && tuple?.kind === "Tuple" && tuple.items.length === 2 && tuple.items[1] === node;
-}
-
-/** Where in `for a, b in …` a name stands; null for a name by itself, or deeper in. */
-function positionIn({ node, index }: Definition): number | null {
-  const tuple = node.parent;
-  return tuple?.kind === "Tuple" && (tuple.parent?.kind === "For" || tuple.parent?.kind === "Clause")
-    ? index
-    : null;
-}
-
 /** What has a graph was computed where the network is, unless it was sent away. */
 function placed(value: Value): Value {
   return value.graph === "yes" && value.device === "unknown" && isTensorLike(value)
     ? { ...value, device: "network" }
     : value;
-}
-
-/** `items` of `loss, items = criterion(out, y)`: of what is told beside a loss, most are numbers. */
-function isBesideLoss({ how, index, value }: Definition): boolean {
-  return (
-    how === "unpack" &&
-    index !== null &&
-    index > 0 &&
-    value?.kind === "Call" &&
-    isLossName(lastWord(value.func))
-  );
 }

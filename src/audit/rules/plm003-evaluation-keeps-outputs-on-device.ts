@@ -1,4 +1,4 @@
-import { isFalse, positional } from "../../python/file.ts";
+import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
@@ -8,8 +8,7 @@ import { validationStep } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedToKeepers } from "../facts/keepers.ts";
 import { isMaybeNumber, keeps, parts } from "../facts/kept.ts";
-import { soundsComputed } from "../facts/likely.ts";
-import { isEvaluating, isOlderThan, puts, saidOf } from "../facts/likely-puts.ts";
+import { isEvaluating, isOlderThan, puts } from "../facts/likely-puts.ts";
 import { iteratedText } from "../facts/loaders.ts";
 import { isNetwork, networkCall, runsReturnedTo } from "../facts/networks.ts";
 import { callsOf, paramGiven } from "../facts/returns.ts";
@@ -18,6 +17,7 @@ import type { Loop } from "../facts/training.ts";
 import { methodRun, runOfViews } from "../facts/view-runs.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { assignsOfKind } from "../facts/assigns.ts";
+import { isLikelyOutput, isSmall, methodBehind, nameOf } from "../facts/likely-outputs.ts";
 
 export const rule: Rule = {
   meta: {
@@ -106,48 +106,6 @@ const NO_DATA =
 const NUMBERS =
   /loss|acc(?:uracy)?\d?$|metric|(?:^|_)(?:iou|dice|psnr|ssim|mae|mse|bleu|wer|cer|auc|ap|f1|recall|precision|correct|hits?|rewards?|returns?|count|counts|num|len|lens|length|lengths|size|sizes|time|times|dist|distance|errors?|lr|name|names|path|paths|file|files|filename|id|ids|idx|index|indices|key|keys|text|texts|caption|captions|words|tokens|str|string|info|meta|res|result|stats|labels?|targets?|boxes|prob)$|^[nk]$/i;
 
-/** A number an example, or brought to the host. */
-function isSmall(added: Expr, file: PythonFile): boolean {
-  const own = file.textOf(added);
-  if (added.kind === "Compare" || /->\w?["']/.test(own)) return true;
-  const made =
-    added.kind === "Name"
-      ? file.scopes.reaching(added).map(({ value }) => (value ? file.textOf(value) : ""))
-      : [];
-  if (/loss/.test(own) || made.some((text) => /\bpipe(?:line)?\(/.test(text))) return true;
-  if (added.kind === "Subscript" && /score/.test(nameOf(added))) return true;
-  return (
-    [own, ...made].some((text) =>
-      /\.(?:argmax|topk|mean|sum|norm|max|min|any|all|eq|numel|size|item|tolist)\(\s*(?:-?\d|dim|axis)?[^()]*\)$|\b(?:float|int|len|str|bool|decode|batch_decode|accuracy|metric)\(|(?:loss|criterion)\w*\(|^\W*(?:np|numpy|cv2|os|Image)\./.test(
-        text,
-      ),
-    ) ||
-    /\.(?:cpu|numpy|tolist|item)\(|\.to\((?:device=)?(?:torch\.device\()?["']cpu|to_numpy|to_list|np\./.test(
-      saidOf(added, file),
-    )
-  );
-}
-
-/** What a network gave, by its name or by what it is computed of; the first of two things handed back together may be either. */
-function isLikelyOutput(added: Expr, facts: Facts): boolean {
-  if (networkCall(added, facts)) return true;
-  const { what, device } = facts.value(added);
-  if (device === "cpu") return false;
-  const made = added.kind === "Name" ? facts.file.scopes.reaching(added) : [];
-  if (made.some(({ how }) => how === "iterate")) return false;
-  if (soundsComputed(nameOf(added))) return true;
-  const taken = added.kind === "Subscript" || made.some(({ how }) => how !== "assign");
-  const large = what === "tensor" || what === "output" || LIKE_INPUT.test(nameOf(added));
-  return !taken && large && NETWORK.test(saidOf(added, facts.file));
-}
-
-/** By its name as large as what goes in. */
-const LIKE_INPUT =
-  /(?:^|_)(?:hat|gen|fakes?|mels?|frames|clips|images?|imgs|samples|masks?|maps?|recons?)(?:_|$)/;
-
-const NETWORK =
-  /\b(?:self\.)?(?:\w*(?:model|net|network|encoder|decoder|generator|module|backbone|classifier)|G|netG)(?:\.\w+)?\(/i;
-
 /** `kept = [x.cpu() for x in kept]`, or cleared, in the loop itself. */
 function isMoved(root: Expr, loop: Node, file: PythonFile): boolean {
   const name = file.textOf(root).replace(/[^\w.]/g, "");
@@ -199,14 +157,6 @@ function isLongAsDataset(made: string): boolean {
   );
 }
 
-/** Methods of an object around a network that run it for one batch of an evaluation. */
-const EVALUATES =
-  /^(?:eval|evaluate|(?:eval|val|valid|validation|test)_(?:step|batch|one_batch)|evaluate_(?:step|batch))$/;
-
-/** By its name what a network made of a batch, and no number. */
-const MADE =
-  /^(?:y|y_?hat|x_?hat|out|outs|recons?|reconstructions?|\w*(?:preds?|predictions?|outputs?|logits|probs|images?|imgs?|samples|masks?|embeddings?|feats?|features))$/;
-
 /** `loss, recon = trainer.eval(x)`, and `recons.append(recon)` for each batch of what is kept apart. */
 function* byEvaluator(facts: Facts): Generator<Finding> {
   const { file } = facts;
@@ -221,45 +171,6 @@ function* byEvaluator(facts: Facts): Generator<Finding> {
     };
   }
 }
-
-/** The call of a method that evaluates a batch, of what it gave, of one of its parts, or of an entry of such a part: `info["merged"]`. */
-function methodBehind(added: Expr, facts: Facts): Call | null {
-  const { file } = facts;
-  let from = added;
-  for (let depth = 0; depth < 4; depth++) {
-    // By its name a picture or a row of scores; another entry may be a loss as well.
-    if (from === added && !MADE.test(nameOf(from))) return null;
-    if (from.kind === "Subscript") {
-      from = from.value;
-      continue;
-    }
-    const [one, ...more] = from.kind === "Name" ? file.scopes.reaching(from) : [];
-    const value = one && more.length === 0 && /^(?:assign|unpack)$/.test(one.how) ? one.value : null;
-    if (value?.kind === "Call") return isOfEvaluation(value, facts) ? value : null;
-    if (value?.kind !== "Subscript" || one!.how !== "assign") return null;
-    from = value;
-  }
-  return null;
-}
-
-/** `recon`, also of `out["recon"]`. */
-function nameOf(expr: Expr): string {
-  if (expr.kind === "Name") return expr.id;
-  return expr.kind === "Subscript" && expr.index.kind === "Str" ? (expr.index.value ?? "") : "";
-}
-
-/** `trainer.eval(x)`, or under `no_grad` a method that is told not to train: `model.update(x, y, training=False)`. */
-function isOfEvaluation(call: Call, facts: Facts): boolean {
-  if (call.func.kind !== "Attribute" || call.args.length === 0) return false;
-  if (EVALUATES.test(call.func.attr)) return true;
-  return (
-    facts.file.dotted(call.func) === null &&
-    call.args.some(({ name, value }) => name !== null && TRAINS.test(name) && isFalse(value)) &&
-    facts.gradMode(call) === "off"
-  );
-}
-
-const TRAINS = /^(?:is_?)?train(?:ing)?$/;
 
 /** `if count >= wanted: break`: a handful of batches. */
 function isBrokenOff(loop: Loop, { file }: Facts): boolean {

@@ -2,7 +2,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
 import type { Assign, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
-import { attributesOf, isModuleRole, isSelf, methodsOf, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isCut, isCutEach } from "../facts/cuts.ts";
 import { parts } from "../facts/kept.ts";
@@ -12,6 +12,7 @@ import { networkCall } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { assignsBeyondNames } from "../facts/assigns.ts";
+import { isOfGiven, storedBy, hookFunction } from "../facts/hook-stores.ts";
 
 /** What is kept to be added to a loss. */
 const OF_LOSS = /loss|aux|penal|reg|entropy|kl|balance|log_?prob/i;
@@ -543,51 +544,6 @@ function* hooks(facts: Facts): Generator<Finding> {
   }
 }
 
-/** `out[0].mean(1)`, `(inp, out)`: computed from what the hook is given, and not cut off. */
-function isOfGiven(expr: Expr, given: ReadonlySet<string>): boolean {
-  switch (expr.kind) {
-    case "Name":
-      return given.has(expr.id);
-    case "Subscript":
-      return isOfGiven(expr.value, given);
-    case "Tuple":
-    case "List":
-      return expr.items.some((item) => isOfGiven(item, given));
-    case "Dict":
-      return expr.values.some((item) => isOfGiven(item, given));
-    case "IfExp":
-      return isOfGiven(expr.body, given) || isOfGiven(expr.orelse, given);
-    case "Call":
-      return (
-        expr.func.kind === "Attribute" &&
-        !/^(?:detach\w*|item|tolist|numpy|size|dim|numel|argmax)$/.test(expr.func.attr) &&
-        isOfGiven(expr.func.value, given)
-      );
-    default:
-      return false;
-  }
-}
-
-/** What `kept.append(out)`, `kept.update(x=out)`, `kept.__setitem__(k, out)` or `setattr(m, "x", out)` stores of what the hook is given. */
-function storedBy(
-  expr: Expr,
-  given: ReadonlySet<string>,
-): { readonly into: Expr; readonly value: Expr } | null {
-  if (expr.kind !== "Call") return null;
-  const isSetter = expr.func.kind === "Name" && expr.func.id === "setattr";
-  const method = expr.func.kind === "Attribute" ? expr.func.attr : "";
-  if (!isSetter && !/^(?:append|update|__setitem__|setdefault)$/.test(method)) return null;
-  const into = isSetter ? expr.args[0]?.value : expr.func.kind === "Attribute" ? expr.func.value : undefined;
-  if (!into) return null;
-  for (const { value } of expr.args.slice(isSetter ? 1 : 0))
-    for (const part of value.kind === "Dict" ? value.values : [value]) {
-      let at = part;
-      while (at.kind === "Subscript") at = at.value;
-      if (at.kind === "Name" && given.has(at.id)) return { into, value: part };
-    }
-  return null;
-}
-
 /** Read outside the hook with its graph: to be part of a loss, or of the same forward. */
 function isWanted(place: Expr, hook: FunctionDef | Lambda, facts: Facts): boolean {
   let root = place;
@@ -636,32 +592,6 @@ function report(value: Expr): Finding {
       "The hook keeps the output with its graph: all activations before it live as long as what is kept here",
     fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(value, ".detach()") },
   };
-}
-
-/** The function behind `hook`, `self.hook`, `make_hook(name)` or a lambda. */
-function hookFunction(hook: Expr, facts: Facts): FunctionDef | Lambda | null {
-  const { file } = facts;
-  if (hook.kind === "Lambda") return hook;
-  // `partial(remember, store, name)`
-  if (hook.kind === "Call" && file.dotted(hook.func) === "functools.partial")
-    return hook.args[0] ? hookFunction(hook.args[0].value, facts) : null;
-  // `saver = ActivationSaver()`, whose `__call__` is the hook.
-  const made = hook.kind === "Name" ? file.scopes.onlyValue(hook) : null;
-  if (made?.kind === "Call") {
-    const type = file.dotted(made.func);
-    const cls = file.all("ClassDef").find((one) => file.qualified(one) === type);
-    return cls ? (methodsOf(cls).find(({ name }) => name === "__call__") ?? null) : null;
-  }
-  const named = hook.kind === "Call" ? file.dotted(hook.func) : file.dotted(hook);
-  const own = selfAttribute(hook.kind === "Call" ? hook.func : hook);
-  const found = file
-    .all("FunctionDef")
-    .find((fn) =>
-      own === null ? file.qualified(fn) === named : fn.name === own && classOf(fn) === classOf(hook),
-    );
-  if (!found || hook.kind !== "Call") return found ?? null;
-  // A factory: the function it defines and returns.
-  return found.body.find((one): one is FunctionDef => one.kind === "FunctionDef") ?? null;
 }
 
 /** Reduced to one number: a loss term as likely as not. */

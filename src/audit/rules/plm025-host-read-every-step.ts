@@ -2,7 +2,7 @@ import { argument, isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Call, Expr, If, Name, Node } from "../../python/tree.ts";
 import { ancestors, contains, lastWord, statementOf } from "../../python/nodes.ts";
-import { everyUpdate, ownUpdate } from "../facts/facts.ts";
+import { everyUpdate, ownUpdate } from "../facts/updates.ts";
 import type { Facts, Hot } from "../facts/facts.ts";
 import type { Fix, Rule } from "../rule.ts";
 import { isAction } from "../facts/actions.ts";

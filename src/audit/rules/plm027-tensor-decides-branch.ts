@@ -2,7 +2,7 @@ import { isNone, isTrue } from "../../python/file.ts";
 import { functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr, If, Node, NodeOf } from "../../python/tree.ts";
 import { assignsOfKind } from "../facts/assigns.ts";
-import { everyTurn } from "../facts/facts.ts";
+import { everyTurn } from "../facts/updates.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isAskedAfterRead } from "../facts/echoes.ts";
 import { decidesStep } from "../facts/training.ts";

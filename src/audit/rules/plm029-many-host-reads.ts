@@ -13,7 +13,7 @@ import type { Call, Comp, Expr, For, Node, NodeOf, Stmt } from "../../python/tre
 import { localName } from "../imports.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { defaultOf } from "../facts/behind-options.ts";
-import { everyUpdate } from "../facts/facts.ts";
+import { everyUpdate } from "../facts/updates.ts";
 import type { Facts, Hot } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
 import { isReadOffNetwork } from "../facts/networks.ts";

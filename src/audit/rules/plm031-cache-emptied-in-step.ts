@@ -2,7 +2,7 @@ import { keyword } from "../../python/file.ts";
 import { ancestors, blockOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Node } from "../../python/tree.ts";
 import { deleteStatement } from "../edits.ts";
-import { everyUpdate } from "../facts/facts.ts";
+import { everyUpdate } from "../facts/updates.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { isThrottle } from "../facts/turns.ts";

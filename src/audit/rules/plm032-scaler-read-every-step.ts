@@ -5,7 +5,7 @@ import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
-import { everyUpdate } from "../facts/facts.ts";
+import { everyUpdate } from "../facts/updates.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { returnsByName } from "../facts/returns.ts";

@@ -3,7 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
-import { everyUpdate } from "../facts/facts.ts";
+import { everyUpdate } from "../facts/updates.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isLikelyOften } from "../facts/likely-often.ts";
 import { loopsAround } from "../facts/training.ts";

@@ -2,7 +2,7 @@ import { classOf, contains, functionOf, lastWord, namesIn, statementOf, walk } f
 import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Assign, Call, Clause, Expr, For, Node } from "../../python/tree.ts";
-import { everyTurn } from "../facts/facts.ts";
+import { everyTurn } from "../facts/updates.ts";
 import type { Facts } from "../facts/facts.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { derivesFrom } from "../facts/backwarded.ts";

@@ -3,7 +3,8 @@ import { ancestors, classOf, contains, functionOf, lastWord } from "../../python
 import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, Expr, Node } from "../../python/tree.ts";
 import { isModuleRole, selfAttribute } from "../facts/classes.ts";
-import { everyTurn, validationStep } from "../facts/facts.ts";
+import { validationStep } from "../facts/facts.ts";
+import { everyTurn } from "../facts/updates.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isGivenToNetwork } from "../facts/given-entries.ts";
 import { isNetwork } from "../facts/networks.ts";

@@ -4,7 +4,7 @@ import { handedIn } from "../facts/handed-in.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import { isShownAfterRead } from "../facts/echoes.ts";
 import { holdsLosses, valuesHandedBack } from "../facts/handed-dicts.ts";
-import { everyUpdate, ownUpdate } from "../facts/facts.ts";
+import { everyTurn, ownUpdate } from "../facts/updates.ts";
 import type { Facts } from "../facts/facts.ts";
 import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import { callsOf, paramGiven } from "../facts/returns.ts";
@@ -53,10 +53,10 @@ export const rule: Rule = {
         const known = losses || facts.onAccelerator(value);
         if (!known && !(facts.accelerator && isTensorByWord(value, facts))) continue;
         // `if i == 0: …` around a generator's step, in the loop of the discriminator's.
-        const own = !isEveryTurn(call, facts);
+        const own = !everyTurn(call, facts);
         if (own && !ownUpdate(call, facts)) continue;
         // What was put into the dict now and then is there now and then.
-        if (!contains(call, value) && (own || !isEveryTurn(value, facts))) continue;
+        if (!contains(call, value) && (own || !everyTurn(value, facts))) continue;
         const loop = facts.stepLoop(call);
         const edits = loop && contains(call, value) ? throttle(call, loop, facts.file) : null;
         const echo = waited || (contains(call, value) && isShownAfterRead(value, facts));
@@ -149,7 +149,7 @@ function* handedOn(facts: Facts): Generator<Finding> {
     const param = fn.params.find(({ name }) => parts?.kind === "Name" && parts.id === name);
     for (const site of param ? callsOf(fn, file) : []) {
       const losses = site.args.find((arg) => paramGiven(site, arg, file) === param)?.value;
-      if (losses?.kind === "Name" && facts.onAccelerator(losses) && isEveryTurn(site, facts))
+      if (losses?.kind === "Name" && facts.onAccelerator(losses) && everyTurn(site, facts))
         yield { at: losses, message: MESSAGE };
     }
   }
@@ -191,10 +191,6 @@ function isBack(expr: Expr): boolean {
     expr.func.kind === "Attribute" &&
     (/^(?:cpu|numpy|item|tolist|to)$/.test(expr.func.attr) || isBack(expr.func.value))
   );
-}
-
-function isEveryTurn(node: Expr, facts: Facts): boolean {
-  return facts.everyStep(node) !== null || everyUpdate(node, facts);
 }
 
 /** `wandb.init(mode="online" if TRACK else "disabled")` in a script whose TRACK is False: logging does nothing. */

@@ -4,7 +4,7 @@ import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { isBarrier, meetingPoints } from "../facts/barriers.ts";
 import { selfAttribute } from "../facts/classes.ts";
-import { everyUpdate } from "../facts/facts.ts";
+import { everyUpdate } from "../facts/updates.ts";
 import type { Facts } from "../facts/facts.ts";
 import { loadersOf } from "../facts/loaders.ts";
 import { isNetwork } from "../facts/networks.ts";

@@ -1,4 +1,4 @@
-import { classOf, contains, functionOf, lastWord, namesIn, walk } from "../../python/nodes.ts";
+import { classOf, functionOf, lastWord, namesIn } from "../../python/nodes.ts";
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Lambda, Node } from "../../python/tree.ts";
@@ -22,15 +22,15 @@ import { last } from "../facts/torch-names.ts";
 import { isForKeeping, isKeptInVain, isLikelyTable, isRow } from "../facts/likely-tables.ts";
 import { isUsedOnGiven } from "../facts/used-on-given.ts";
 import type { Finding, Rule } from "../rule.ts";
+import { TABLES, isCount, isPlace, isPositions, waveMakers } from "../facts/position-tables.ts";
 import {
-  TABLES,
-  isCount,
-  isOfGiven,
-  isOfSettings,
-  isPlace,
-  isPositions,
-  waveMakers,
-} from "../facts/position-tables.ts";
+  TABLE_MAKERS,
+  handingMethods,
+  isOfConstants,
+  isSchedule,
+  namedMaker,
+  tableMakers,
+} from "../facts/table-makers.ts";
 
 export const rule: Rule = {
   meta: {
@@ -288,24 +288,10 @@ function* toldWindows(facts: Facts): Generator<Finding> {
   }
 }
 
-/** What others call a function of theirs that makes one. */
-const TABLE_MAKERS =
-  /^(?:precompute|compute|build|make|create|generate|get|set)_\w*(?:freqs?(?:_cis)?|rope|rotary\w*|sinusoid\w*|sincos\w*|alibi\w*|filter_?bank|fbanks?|mel_basis|window|grids?|anchors|priors|position(?:al)?_(?:encodings?|table))$/i;
-
 /** `alibi(self.heads, self.max_len, x.device)`: a function of this file that makes a table of what it is given. */
 function* built(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  const makers = new Set<FunctionDef>();
-  for (const call of file.callsNamed(...TABLES)) {
-    const fn = functionOf(call);
-    if (
-      fn?.kind === "FunctionDef" &&
-      (fn.parent?.kind === "Module" || isOfGiven(fn)) &&
-      !/cache/.test(fn.decorators.map((one) => file.textOf(one)).join(" ")) &&
-      /^(?:torch|numpy)\.\w+$/.test(file.dotted(call.func) ?? "")
-    )
-      makers.add(fn);
-  }
+  const makers = tableMakers(file);
   const waving = waveMakers(facts);
   const imported = file.calls.matching(TABLE_MAKERS);
   if (makers.size === 0 && waving.size === 0 && imported.length === 0) return;
@@ -348,39 +334,8 @@ function* built(facts: Facts): Generator<Finding> {
   }
 }
 
-/** `create_window(size, channels)` of this file, by its name; one that keeps what it makes may have it already. */
-function namedMaker(
-  call: Call,
-  name: string | null,
-  imported: readonly Call[],
-  file: PythonFile,
-): FunctionDef | undefined {
-  const fn = imported.includes(call) ? file.functionNamed(name) : null;
-  return fn?.kind === "FunctionDef" &&
-    fn.parent?.kind === "Module" &&
-    fn.decorators.length === 0 &&
-    !/cache|rand|\bglobal\b/i.test(file.codeOf(fn).replaceAll(fn.name, ""))
-    ? fn
-    : undefined;
-}
-
 function ofMaker({ func }: Call, file: PythonFile): string {
   return `\`${file.textOf(func)}\` builds the same table in every forward from settings that never change; build it once, as a buffer with \`persistent=False\``;
-}
-
-/** `def betas(steps): return torch.linspace(1e-4, 0.02, steps)`, also by way of sines or of products: no count of a batch. */
-function isSchedule(maker: FunctionDef, file: PythonFile): boolean {
-  return file
-    .callsNamed("linspace", "logspace", "cumprod", "cos", "sin", "hann_window", "hamming_window")
-    .some((call) => contains(maker, call));
-}
-
-/** `def schedule():`, `def schedule(steps=1000):`, which makes it of what is written down. */
-function isOfConstants({ params, parent }: FunctionDef): boolean {
-  return (
-    parent?.kind === "Module" &&
-    params.every((param) => param.default?.kind === "Num" || /^(?:device|dtype)$/.test(param.name))
-  );
 }
 
 /**
@@ -393,22 +348,7 @@ function* handedOut(
   facts: Facts,
 ): Generator<Finding> {
   const { file } = facts;
-  const handing = new Map<string, FunctionDef>();
-  const asked = new Set<FunctionDef>();
-  for (const call of [
-    ...file.callsNamed(...new Set([...makers.values()].map(({ name }) => name))),
-    ...imported,
-  ]) {
-    const method = functionOf(call);
-    if (method?.kind !== "FunctionDef" || asked.has(method)) continue;
-    const name = selfAttribute(call.func) === null ? file.dotted(call.func) : callTarget(call, file);
-    const known = makers.has(name ?? "") || imported.includes(call);
-    // Where the maker is plainly given settings, that call is told of.
-    if (!known || call.args.every(({ value }) => isPlace(value) || isSetting(value, facts))) continue;
-    asked.add(method);
-    if (isOfSettings(method, facts) && isReturned(call, method) && method.decorators.length === 0)
-      handing.set(file.qualified(method), method);
-  }
+  const handing = handingMethods(makers, imported, facts);
   for (const call of handing.size > 0
     ? file.callsNamed(...new Set([...handing.values()].map(({ name }) => name)))
     : []) {
@@ -424,20 +364,6 @@ function* handedOut(
         message: `\`${file.textOf(call.func)}\` has the same table built in every forward from settings that never change; build it once, as a buffer with \`persistent=False\``,
       };
   }
-}
-
-/** `return build(…)`, or of the name that it is given first. */
-function isReturned(call: Call, method: FunctionDef): boolean {
-  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
-  const names = new Set(target ? namesIn(target).map(({ id }) => id) : []);
-  let returned = false;
-  for (const statement of method.body)
-    walk(statement, (node) => {
-      if (node.kind === "Return" && node.value)
-        returned ||= contains(node, call) || namesIn(node.value).some(({ id }) => names.has(id));
-      return !returned;
-    });
-  return returned;
 }
 
 /** Kept on self, or asked for by what self has: `if self.cos is None: self.cos, self.sin = self.tables()`. */

@@ -1,22 +1,12 @@
 import { keyword, positional } from "../../python/file.ts";
-import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, isStatement, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node, NodeOf } from "../../python/tree.ts";
-import { attributesOf, isSelf, methodsOf, selfAttribute } from "../facts/classes.ts";
+import type { Call, Expr, FunctionDef, Name, Node, NodeOf } from "../../python/tree.ts";
+import { isSelf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { EVALUATED, isOfEvaluation } from "../facts/evaluations.ts";
-import { everyUpdate, ownUpdate } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { decoratedGrad } from "../facts/gradmode.ts";
-import {
-  isBlank,
-  isChanged,
-  isInvariant,
-  isOptimised,
-  isScaling,
-  repeated,
-  softened,
-} from "../facts/invariants.ts";
+import { isBlank, isChanged, isInvariant, isScaling, repeated, softened } from "../facts/invariants.ts";
 import { restsInLoop } from "../facts/anothers-steps.ts";
 import { isUnderTurning, likelyRepeat } from "../facts/likely-repeats.ts";
 import { comesAgain } from "../facts/nests.ts";
@@ -41,7 +31,8 @@ import {
   isOnlyRun,
   runsWithoutGradients,
 } from "../facts/fixed-networks.ts";
-import { assignsOfKind } from "../facts/assigns.ts";
+import { isKeptInput, isLiteral } from "../facts/kept-inputs.ts";
+import { everyUpdate, ownUpdate } from "../facts/updates.ts";
 
 export const rule: Rule = {
   meta: {
@@ -501,41 +492,9 @@ function isBorrowed(run: Expr, { file }: Facts): boolean {
   );
 }
 
-/** `self.register_buffer("blank", torch.zeros(1, 3, 64, 64))` in the constructor. */
-function isBuffer(own: string, cls: ClassDef, file: PythonFile): boolean {
-  return file.callsNamed("register_buffer").some((call) => {
-    const [name, fn] = [positional(call, 0), functionOf(call)];
-    return (
-      name?.kind === "Str" &&
-      name.value === own &&
-      classOf(call) === cls &&
-      fn?.kind === "FunctionDef" &&
-      fn.name === "__init__"
-    );
-  });
-}
-
 /** `self.reference(self.anchors)` in a step of a class: both are what `__init__` made of them, and the network is frozen. */
 function* ofSelf(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  const isKept = (given: Expr): boolean => {
-    // `self.prompt["input_ids"].to(x.device)`
-    const expr = partOf(bare(given));
-    if (isTokenized(expr)) return expr.args.every(({ value }) => isWords(value) || isKept(value));
-    // `[self.opt.prompt]`
-    if (expr.kind === "List")
-      return expr.items.length > 0 && expr.items.every((item) => isWords(item) || isKept(item));
-    if (isOwnOption(expr)) return isKept(expr.value);
-    const own = selfAttribute(expr);
-    const cls = own === null ? null : classOf(expr);
-    const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
-    return (
-      (writes.length > 0 || (cls !== null && isBuffer(own!, cls, file))) &&
-      writes.every(({ in: method, how }) => method.name === "__init__" && how !== "augment") &&
-      !isFilledLater(own!, file) &&
-      !isOptimised(expr, facts)
-    );
-  };
   // `self.model.text_encoder`, which others froze.
   const encodes = ({ func }: Call): boolean =>
     func.kind === "Attribute" &&
@@ -552,7 +511,9 @@ function* ofSelf(facts: Facts): Generator<Finding> {
     const borrowed = isOwn && isBorrowed(run, facts);
     if (
       // `mode="val"` beside them is the same too.
-      call.args.every(({ value }) => isKept(value) || isBlank(value, facts) || isLiteral(value)) &&
+      call.args.every(
+        ({ value }) => isKeptInput(value, facts) || isBlank(value, facts) || isLiteral(value),
+      ) &&
       !call.args.every(({ value }) => isLiteral(value)) &&
       loopsAround(call).length === 0 &&
       ((isOwn && facts.networks.isFrozen(run)) || encodes(call) || borrowed) &&
@@ -569,54 +530,6 @@ function* ofSelf(facts: Facts): Generator<Finding> {
         message: `\`${file.textOf(call.func)}\` and its input are the same in every step, and so is what it returns; run it once, and keep that`,
       };
   }
-}
-
-/** `self.opt.prompt` */
-function isOwnOption(expr: Expr): expr is Attribute {
-  return expr.kind === "Attribute" && selfAttribute(expr.value) !== null && holdsOptions(expr.value);
-}
-
-function isLiteral({ kind }: Expr): boolean {
-  return kind === "Str" || kind === "Num" || kind === "Const";
-}
-
-/** `self.prompt` of `self.prompt["input_ids"]` and of `self.prompt.input_ids`; also `tokenize(words)` of what that gives. */
-function partOf(expr: Expr): Expr {
-  let at = expr;
-  while (
-    (at.kind === "Subscript" && isLiteral(at.index)) ||
-    (at.kind === "Attribute" && /^(?:input_ids|attention_mask|data)$/.test(at.attr) && !isSelf(at.value))
-  )
-    at = bare(at.value);
-  return at;
-}
-
-/** `self.tokenizer([""], return_tensors="pt")`: the same words are the same numbers. */
-function isTokenized(expr: Expr): expr is Call {
-  return expr.kind === "Call" && /tokenize/i.test(lastWord(expr.func));
-}
-
-function isWords(expr: Expr): boolean {
-  return isLiteral(expr) || (expr.kind === "List" && expr.items.length > 0 && expr.items.every(isWords));
-}
-
-/** `self.bank[i] = x`, `self.bank.copy_(x)` */
-function isFilledLater(own: string, file: PythonFile): boolean {
-  const isIt = (expr: Expr): boolean =>
-    selfAttribute(expr) === own || (expr.kind === "Subscript" && isIt(expr.value));
-  return (
-    assignsOfKind("Subscript", file).some(({ targets }) =>
-      targets.some((target) => target.kind === "Subscript" && isIt(target)),
-    ) ||
-    file.all("AugAssign").some(({ target }) => isIt(target)) ||
-    file
-      .once(callsInPlace)
-      .some(({ func }) => func.kind === "Attribute" && func.attr !== "requires_grad_" && isIt(func.value))
-  );
-}
-
-function callsInPlace(file: PythonFile): readonly Call[] {
-  return file.all("Call").filter(({ func }) => func.kind === "Attribute" && /[^_]_$/.test(func.attr));
 }
 
 /** In a method without arguments that a step calls on every turn: others are for pictures and logs. */

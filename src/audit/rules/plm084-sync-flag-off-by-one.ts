@@ -1,11 +1,17 @@
 import { argument } from "../../python/file.ts";
-import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, namesIn, walk } from "../../python/nodes.ts";
+import { contains, functionOf, namesIn } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
-import { beginning, fullTurn } from "../facts/full-counts.ts";
+import { fullTurn } from "../facts/full-counts.ts";
 import type { Turn } from "../facts/full-counts.ts";
-import { callsOf } from "../facts/returns.ts";
+import {
+  differ,
+  isAllButLast,
+  isCountedApart,
+  isNotLast,
+  isOfOuterLoop,
+  neverHolds,
+} from "../facts/held-turns.ts";
 import { Reckoned, WINDOW } from "../facts/reckoned-turns.ts";
 import { steppings, stepsRightAfter } from "../facts/steps-of-turns.ts";
 import { enteredBy, enteredFromElsewhere } from "../facts/sync-contexts.ts";
@@ -15,8 +21,8 @@ import { turnedArgument, turnedBy } from "../facts/turned-functions.ts";
 import { condition, inWordsOf, namesOf, show } from "../facts/turn-conditions.ts";
 import type { Condition } from "../facts/turn-conditions.ts";
 import { holdsInLast } from "../facts/turn-values.ts";
-import { skipsAbove } from "../facts/turns.ts";
 import type { Finding, Rule } from "../rule.ts";
+import { askedAt, countedOn, guardOf, steppedElsewhere } from "../facts/step-guards.ts";
 
 export const rule: Rule = {
   meta: {
@@ -308,7 +314,7 @@ function* compare(
   }
   for (const step of optimizerSteps(facts.file)) {
     if (!contains(loop, step) || functionOf(step) !== functionOf(at)) {
-      const stepped = synced && elsewhere(step, loop, facts);
+      const stepped = synced && steppedElsewhere(step, loop, facts);
       if (synced && stepped && differ(synced, stepped)) {
         yield { at, message: apart(synced, stepped) };
         return;
@@ -408,65 +414,8 @@ function strideOf({ of, by }: Condition, loop: Turn, facts: Facts): string | nul
   return facts.backwards.some(({ call }) => contains(loop, call)) ? knows : null;
 }
 
-function differ(synced: Condition, stepped: Condition): boolean {
-  // `seen == n - 1` above a `seen += 1` is `seen == n` below it.
-  const isShifted =
-    synced.by === "" && stepped.of === `${synced.of} + 1` && synced.is === `${stepped.is} - 1`;
-  return (
-    synced.by === stepped.by &&
-    !(isShifted && synced.holds === stepped.holds) &&
-    (synced.of !== stepped.of || synced.is !== stepped.is || synced.holds !== stepped.holds)
-  );
-}
-
 function apart(synced: Condition, stepped: Condition): string {
   return `Ranks exchange gradients when \`${show(synced)}\`, but the optimizer steps when \`${show(stepped)}\`: it steps with gradients that no other rank has seen`;
-}
-
-/**
- * `step % n == 0` below a `step += 1` is `(step + 1) % n == 0` where the flag is set above that: in the words of the flag, or
- * null where these do not say it.
- */
-function countedOn(stepped: Condition, flag: Expr, guard: Expr, loop: Turn, facts: Facts): Condition | null {
-  const { file } = facts;
-  const [from, to] = [askedAt(flag, file).end, askedAt(guard, file).start];
-  const counts = file
-    .all("AugAssign")
-    .filter(
-      (one) =>
-        one.start > from &&
-        one.end < to &&
-        contains(loop, one) &&
-        mentions(stepped.of, file.textOf(one.target)),
-    );
-  const [one, ...more] = counts;
-  if (!one) return stepped;
-  const byOne = one.op === "+" && one.value.kind === "Num" && one.value.text === "1";
-  if (!byOne || more.length > 0 || facts.frequency(one, loop) !== "every") return null;
-  const counter = file.textOf(one.target);
-  if (stepped.of === counter) return { ...stepped, of: `${counter} + 1` };
-  return stepped.of === `${counter} + 1` ? { ...stepped, of: `${counter} + 2` } : null;
-}
-
-/** Where a test is asked: that of a name, where it was given its value. */
-function askedAt(test: Expr, file: PythonFile): Expr {
-  if (test.kind === "Unary") return askedAt(test.operand, file);
-  return test.kind === "Name" ? (file.scopes.onlyValue(test) ?? test) : test;
-}
-
-function mentions(text: string, name: string): boolean {
-  return text.split(/[^\w.]+/).includes(name);
-}
-
-/** When a function of this file steps that every turn calls, `self.optimizer_step(i)`, in the words of the loop. */
-function elsewhere(step: Call, loop: Turn, facts: Facts): Condition | null {
-  const { file } = facts;
-  const fn = functionOf(step);
-  const guard = fn?.kind === "FunctionDef" && fn !== loop ? guardOf(step, facts) : null;
-  if (fn?.kind !== "FunctionDef" || !guard || loopsAround(step).length > 0) return null;
-  const call = callsOf(fn, file).find((one) => contains(loop, one) && facts.frequency(one, loop) === "every");
-  const stepped = call ? condition(guard.test, guard.when, facts) : null;
-  return call && stepped ? inWordsOf(call, namesOf(fn), stepped, file) : null;
 }
 
 /** `micro == n` or `micro == 0` in a function that is told both: the last turn, after which the optimizer steps, is `n - 1`. */
@@ -489,23 +438,6 @@ function isAlternative(test: Expr, facts: Facts): boolean {
   return said?.kind === "Bool" && said.op === "or";
 }
 
-/** The test around the optimizer's step, and which of its branches the step is in. */
-function guardOf(step: Expr, facts: Facts): { readonly test: Expr; readonly when: boolean } | null {
-  for (let child: Node = step, at = step.parent; at; child = at, at = at.parent) {
-    // `if (i + 1) % n != 0: continue` above it.
-    const skipped = skipsAbove(child).findLast(
-      (one) => one.orelse.length === 0 && condition(one.test, false, facts) !== null,
-    );
-    if (skipped) return { test: skipped.test, when: false };
-    if (at.kind === "For" || at.kind === "While" || at.kind === "FunctionDef") return null;
-    if (at.kind === "If" && child !== at.test && condition(at.test, true, facts) !== null)
-      return { test: at.test, when: !at.orelse.includes(child as never) };
-    if (at.kind === "If" && child !== at.test && at.test.kind === "Name")
-      return { test: at.test, when: !at.orelse.includes(child as never) };
-  }
-  return null;
-}
-
 /** True where both are one name, false where one is the other's opposite, null where they are two things. */
 function sameName(a: Expr, b: Expr, facts: Facts): boolean | null {
   const strip = (expr: Expr): [Expr, boolean] =>
@@ -518,131 +450,10 @@ function sameName(a: Expr, b: Expr, facts: Facts): boolean | null {
   return same ? plain === other : null;
 }
 
-/** `micro == n` or `micro >= n` in a loop over `range(n)` or `range(0, n, size)`, or by the name it was given. */
-function neverHolds(test: Expr, when: boolean, loop: Turn, facts: Facts, depth = 0): boolean {
-  const { file } = facts;
-  if (depth > 4 || loop.kind !== "For" || loop.iter.kind !== "Call") return false;
-  const again = (expr: Expr, then: boolean): boolean => neverHolds(expr, then, loop, facts, depth + 1);
-  if (test.kind === "Unary" && test.op === "not") return again(test.operand, !when);
-  if (test.kind === "Name") {
-    const value = file.scopes.onlyValue(test);
-    return value !== null && again(value, when);
-  }
-  // `last or not distributed`: the first is what is counted.
-  if (test.kind === "Bool" && test.op === "or" && when) return again(test.values[0]!, when);
-  const [right, ...more] = test.kind === "Compare" ? test.rights : [];
-  if (test.kind !== "Compare" || !right || more.length > 0) return false;
-  const { args } = loop.iter;
-  const stop = args[args.length === 1 ? 0 : 1];
-  if (!stop || args.length > 3 || file.dotted(loop.iter.func) !== "builtins.range") return false;
-  // Counted downwards it begins there.
-  if (args[2]?.value.kind === "Unary") return false;
-  return (
-    (when ? /^(?:==|>=?)$/ : /^(?:!=|<=?)$/).test(test.ops[0]!) &&
-    file.textOf(test.left) === file.textOf(loop.target) &&
-    file.textOf(right) === file.textOf(stop.value)
-  );
-}
-
-/** `micro == 0` in a loop over `range(n)` that the optimizer steps after. */
-function isNotLast({ of, by, is, holds }: Condition, loop: Turn, facts: Facts): boolean {
-  if (!holds || loop.kind !== "For" || loop.iter.kind !== "Call") return false;
-  const [count] = loop.iter.args;
-  // `micro % n == 1` in it is `micro == 1`.
-  if (by !== "" && !(count && facts.file.textOf(count.value) === by)) return false;
-  const name = facts.file.dotted(loop.iter.func);
-  // `for i, part in enumerate(parts)`: the first is hardly ever the last.
-  const counter =
-    name === "builtins.enumerate" && loop.target.kind === "Tuple" ? loop.target.items[0]! : loop.target;
-  if (
-    !count ||
-    loop.iter.args.length !== 1 ||
-    !(name === "builtins.range" || (name === "builtins.enumerate" && is === "0")) ||
-    facts.file.textOf(counter) !== of ||
-    !/^\d+$/.test(is)
-  )
-    return false;
-  const last = count.value.kind === "Num" ? String(Number(count.value.text) - 1) : null;
-  return is !== last && stepsRightAfter(loop, facts);
-}
-
 /** The function of the loop takes no step: who calls it does, once all turns are over. */
 function stepsElsewhere(loop: Loop, { file }: Facts): boolean {
   const fn = functionOf(loop);
   return fn !== null && !optimizerSteps(file).some((step) => functionOf(step) === fn);
-}
-
-/**
- * `seen % n == 0` above `seen += 1`, of a `seen` that begins at zero, in a loop over the parts of one step: it holds in the first
- * of them. Below, it holds in the last; and `(seen + 1) % n == 0` the other way round.
- */
-function isCountedApart({ of, by, is, holds }: Condition, test: Expr, loop: Turn, facts: Facts): boolean {
-  const { file } = facts;
-  const counter = of.replace(/ \+ 1$/, "");
-  const grows = file
-    .all("AugAssign")
-    .filter((one) => contains(loop, one) && file.textOf(one.target) === counter);
-  const [grown, ...more] = grows;
-  if (by === "" || is !== "0" || !holds || loop.kind !== "For" || !grown || more.length > 0) return false;
-  if (grown.op !== "+" || file.textOf(grown.value) !== "1" || !stepsRightAfter(loop, facts)) return false;
-  if (facts.frequency(grown, loop) !== "every" || beginning(grown.target, loop, file) !== 0) return false;
-  // One of both adds the one by which the last of n turns is counted n.
-  const isBelow = grown.end <= askedAt(test, file).start;
-  return isBelow === (of !== counter);
-}
-
-/**
- * `step % n == 0` in a loop over `range(n)` that counts otherwise: `step` is of the loop around, by `for step in …` or by a
- * `step += 1` beside this loop.
- */
-function isOfOuterLoop(synced: Condition, asked: readonly Expr[], loop: Turn, facts: Facts): boolean {
-  const { file } = facts;
-  if (synced.by === "" || loop.kind !== "For" || loop.iter.kind !== "Call") return false;
-  const [count, ...more] = loop.iter.args;
-  const [outer] = loopsAround(loop);
-  if (!count || more.length > 0 || !outer || file.dotted(loop.iter.func) !== "builtins.range") return false;
-  const steps = optimizerSteps(file);
-  if (file.textOf(count.value) !== synced.by || steps.some((step) => contains(loop, step))) return false;
-  // `if (step + 1) % n == 0: optimizer.step()` below it asks the same.
-  const isAskedAlike = (step: Call): boolean => {
-    const guard = guardOf(step, facts);
-    const stepped = guard && condition(guard.test, guard.when, facts);
-    return stepped !== null && stepped.by === synced.by && !differ(synced, stepped);
-  };
-  if (steps.some((step) => contains(outer, step) && isAskedAlike(step))) return false;
-  let changes = false;
-  let counted = false;
-  const look = (node: Node): void => {
-    // `self.step`, which one place of the file counts on.
-    if (node.kind === "Attribute" && mentions(synced.of, file.textOf(node))) {
-      const [grown, ...others] = file
-        .all("AugAssign")
-        .filter(({ target }) => file.textOf(target) === file.textOf(node));
-      if (!grown || others.length > 0) return;
-      changes ||= contains(loop, grown);
-      counted ||= contains(outer, grown);
-    }
-    if (node.kind !== "Name") return;
-    for (const { how, node: made } of file.scopes.reaching(node)) {
-      changes ||= contains(loop, made);
-      counted ||=
-        (outer.kind === "For" && contains(outer.target, made)) ||
-        (how === "augment" && contains(outer, made) && mentions(synced.of, node.id));
-    }
-  };
-  for (const one of asked) walk(one, look);
-  return counted && !changes;
-}
-
-/** `micro != n - 1` in a loop over `range(n)`: the last turn, after which the optimizer steps, is the one left out. */
-function isAllButLast({ of, by, is, holds }: Condition, loop: Turn, { file }: Facts): boolean {
-  if (by !== "" || holds || loop.kind !== "For" || loop.iter.kind !== "Call") return false;
-  return (
-    loop.iter.args.length === 1 &&
-    file.dotted(loop.iter.func) === "builtins.range" &&
-    file.textOf(loop.target) === of &&
-    `${file.textOf(loop.iter.args[0]!.value)} - 1` === is
-  );
 }
 
 function stepsAfter(loop: Turn, facts: Facts): boolean {

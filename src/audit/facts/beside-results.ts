@@ -1,0 +1,61 @@
+import type { PythonFile } from "../../python/file.ts";
+import { lastWord } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { Expr } from "../../python/tree.ts";
+import { isLossName } from "./naming.ts";
+import { numbersHandedBack, returnsByName } from "./returns.ts";
+import { callTarget } from "./summary.ts";
+
+/** Of the names that what a call hands back is unpacked into, those that stand beside its tensors: sizes, counts, what is told with a loss. */
+
+/** What people call sizes. */
+const SIZE = /^[A-Z]$|^(?:bs|h|w|t|n|height|width|length|\w*_(?:len|size|length|dim|shape|count))$/;
+
+/** `x, T, W = self.patch_embed(x)` */
+export function isSize(definition: Definition): boolean {
+  return SIZE.test(definition.name) && !isHidden(definition);
+}
+
+/** `out, h = rnn(x, h)`: no height without a width. */
+function isHidden({ name, node }: Definition): boolean {
+  const tuple = node.parent;
+  return name === "h" && tuple?.kind === "Tuple" && tuple.items.length === 2 && tuple.items[1] === node;
+}
+
+/** `images, loss, perplexity = net(x)` where the forward hands back `images, loss, 0`. */
+export function isNumberOfForward({ node, index }: Definition, file: PythonFile): boolean {
+  const items = node.parent?.kind === "Tuple" ? node.parent.items.length : 0;
+  return index !== null && file.once(numbersHandedBack).has(`${index} of ${items}`);
+}
+
+/** `out, count = adapt(net, x)` of a function of this file that hands back `out, scores.size(0)`. */
+export function isCount({ value, index }: Definition, file: PythonFile): boolean {
+  const name = value?.kind === "Call" && index !== null ? callTarget(value, file) : null;
+  const all = name === null ? undefined : file.once(returnsByName).get(name);
+  return (
+    all?.every((one) => {
+      const item = one.kind === "Tuple" ? one.items[index!] : undefined;
+      return (
+        item?.kind === "Num" ||
+        (item?.kind === "Call" && /^(?:size|numel|item|len|float|int)$/.test(lastWord(item.func)))
+      );
+    }) === true
+  );
+}
+
+/** `items` of `loss, items = criterion(out, y)`: of what is told beside a loss, most are numbers. */
+export function isBesideLoss({ how, index, value }: Definition): boolean {
+  return (
+    how === "unpack" &&
+    index !== null &&
+    index > 0 &&
+    value?.kind === "Call" &&
+    isLossName(lastWord(value.func))
+  );
+}
+
+/** `items["total"]` of such: whatever it may have been given its value by is told beside a loss. */
+export function areBesideLoss(expr: Expr, file: PythonFile): boolean {
+  const definitions = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  return definitions.length > 0 && definitions.every(isBesideLoss);
+}
