@@ -15,6 +15,7 @@ import type { Keep } from "../facts/kept.ts";
 import { carriedNames, isNetwork, networkOfLoss, runInParts } from "../facts/networks.ts";
 import { bringsGraph } from "../facts/likely-graphs.ts";
 import { isOfOtherRuns } from "../facts/other-runs.ts";
+import { entriesLeft, isOwnEntry } from "../facts/own-entries.ts";
 import { paramGiven, returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { isStepMethod, loopsAround } from "../facts/training.ts";
@@ -580,6 +581,10 @@ function isIndependent(forward: Call, loop: Loop, facts: Facts, called: CalledKe
   const seen = new Set<Definition>();
   const look = (expr: Expr): void =>
     walk(expr, (node) => {
+      if (isOwnEntry(node, loop, facts.file)) {
+        own = true;
+        return false;
+      }
       if (node.kind === "Call" && DRAWS.test(facts.file.dotted(node.func) ?? "")) own = true;
       if (node.kind !== "Name" || facts.file.scopes.binds(node)) return;
       if (target.has(node.id)) own = true;
@@ -600,6 +605,8 @@ function isIndependent(forward: Call, loop: Loop, facts: Facts, called: CalledKe
         if (!isInside(one.node)) {
           if (one.value.kind === "Call" && isNetwork(one.value.func, facts)) outside = true;
           else if (facts.valueOfDefinition(one).graph === "yes") outside = true;
+          // `hidden[i]` after `hidden[i + 1] = …`: of another turn.
+          if (entriesLeft(node.id, loop, facts.file).length > 0) carried = true;
           continue;
         }
         // Fetched anew: `x, y = get_batch()`, `batch = next(it)`.
@@ -616,6 +623,7 @@ function isIndependent(forward: Call, loop: Loop, facts: Facts, called: CalledKe
           own = true;
         look(one.value);
       }
+      return true;
     });
   for (const arg of forward.args) look(arg.value);
   return own && !outside && !carried && (called !== null || loopsAround(forward).includes(loop));
