@@ -135,7 +135,7 @@ function isWide(name: Name, facts: Facts): boolean {
 }
 
 /** `logits.argmax(1)`, `torch.max(out, 1)`: the second dimension is that of the scores, a row for each example. */
-function isRowEach(name: Name, facts: Facts): boolean {
+export function isRowEach(name: Name, facts: Facts): boolean {
   const { file } = facts;
   const own = file.scopes.definitionAt(name);
   const fn = functionOf(name);

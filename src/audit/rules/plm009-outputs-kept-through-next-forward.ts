@@ -6,6 +6,7 @@ import { indentAt } from "../edits.ts";
 import type { Edit, Finding, Rule } from "../rule.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
+import { likelyBeside } from "../facts/likely-beside.ts";
 import { likelyHeld } from "../facts/likely-held.ts";
 import { PICTURE, TEXT, isLanguageModel, isOfPixels, isOfSounds } from "../facts/large-outputs.ts";
 import { isNetwork, networkCall } from "../facts/networks.ts";
@@ -90,7 +91,7 @@ export const rule: Rule = {
 /** One for each loop that nothing is said of yet: what goes for one of its large outputs goes for the others. */
 function* likelyOnce(told: readonly Finding[], facts: Facts): Generator<Finding> {
   const seen: Loop[] = [];
-  for (const { name, loop } of likelyHeld(facts)) {
+  for (const { name, loop } of [...likelyHeld(facts), ...likelyBeside(facts)]) {
     if (seen.includes(loop) || told.some(({ at }) => at.start >= loop.start && at.end <= loop.end)) continue;
     seen.push(loop);
     yield {
