@@ -9,6 +9,8 @@ import type { Facts } from "../facts/facts.ts";
 import { isFloat64 } from "../facts/float64.ts";
 import { boundBefore } from "../facts/handed-around.ts";
 import { handedIn } from "../facts/handed-in.ts";
+import { isOnlySent, keptType, mayBeWide, narrows, toDevice } from "../facts/kept-types.ts";
+import { castLate } from "../facts/likely-late-casts.ts";
 import { COLLECTED, likelyWide } from "../facts/likely-arrays.ts";
 import { leftUncast } from "../facts/likely-uncast.ts";
 import { loadersOf } from "../facts/loaders.ts";
@@ -95,6 +97,7 @@ function* guessed(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const call of file.callsNamed("from_numpy", "tensor"))
     if (mayBeWide(call, facts) && isCastWhereSent(call, facts)) yield { at: call, message: KEPT };
+  for (const at of castLate(facts)) yield { at, message: KEPT };
   for (const call of file.callsNamed("from_numpy", "tensor", "as_tensor")) {
     const data = keptType(call, facts);
     if (!data || isCounted(data, facts) || isCastLater(call, facts)) continue;
@@ -113,20 +116,6 @@ function* guessed(facts: Facts): Generator<Finding> {
     if (likelyWide(data, facts, byName && isSentOn(call, facts))) yield { at: call, message: KEPT };
   }
 }
-
-/** An array that somebody makes float32 there, unless it is of bytes or whole numbers by its name: those are better sent as they are. */
-function mayBeWide(call: Call, facts: Facts): boolean {
-  const { file } = facts;
-  const data = keptType(call, facts);
-  if (data?.kind !== "Name" && data?.kind !== "Attribute") return false;
-  const word = lastWord(data);
-  if (/^(?:next_)?(?:obs|observations?|states?|actions?)$/.test(word))
-    return !file.says(/uint8|255|atari|Conv2d|pixels|images?\b/i);
-  return !WHOLE.test(word) && !/^(?:number|tensor)$/.test(facts.value(data).what);
-}
-
-const WHOLE =
-  /im(?:g|age)|frame|mask|label|pixel|pic|photo|target|(?:^|_)(?:ids?|idx|ind\w*|n|num|done|term\w*|lens?|lengths?|count|t|x|y|steps?|time\w*|batch)$|video|token|bool|valid|class|seq/i;
 
 /** `.to(device).float()` behind it, in that order. */
 function isCastWhereSent(call: Call, facts: Facts): boolean {
@@ -311,14 +300,6 @@ function* castThere(facts: Facts): Generator<Finding> {
   }
 }
 
-/** `x.float()`, `x.to(torch.float32)` */
-function narrows(call: Call, { file }: Facts): call is Call & { func: Attribute } {
-  if (call.func.kind !== "Attribute" || file.dotted(call.func) !== null) return false;
-  if (call.func.attr !== "to") return call.args.length === 0;
-  const type = call.args.length === 1 ? (keyword(call, "dtype")?.value ?? positional(call, 0)) : null;
-  return type !== null && /^torch\.(?:b?float16|float32|float|half)$/.test(file.dotted(type) ?? "");
-}
-
 /** `TensorDataset(torch.from_numpy(rows), …)`, by which all that a loader may be of hold float64 at a place. */
 function isHeldWide(loader: Expr, place: number, facts: Facts): boolean {
   const held = (loadersOf(loader, facts) ?? []).map((call) => {
@@ -459,12 +440,6 @@ function preparesBatches({ file }: Facts): ReadonlySet<FunctionDef> {
   if (found.size > 0)
     for (const fn of found) for (const call of file.all("Call")) if (functionOf(call) === fn) add(call.func);
   return found;
-}
-
-/** What `torch.from_numpy(data)` makes a tensor of, of its own type. */
-function keptType(call: Call, { file }: Facts): Expr | null {
-  const makes = /^torch\.(?:from_numpy|tensor|as_tensor)$/.test(file.dotted(call.func) ?? "");
-  return makes && !keyword(call, "dtype") ? positional(call, 0) : null;
 }
 
 /** The array behind `torch.from_numpy(image / 255.0).permute(2, 0, 1)`; null where it is none, or was cast. */
@@ -620,17 +595,4 @@ function wideSide(side: Expr, facts: Facts, depth: number): Call | null {
   const made = factory(side, facts, depth + 1);
   const data = made?.kind === "Call" ? keptType(made, facts) : null;
   return made?.kind === "Call" && data && isWideArray(data, facts) ? made : null;
-}
-
-/** `x.to(device)`, with no type beside. */
-function isOnlySent(call: Call, facts: Facts): boolean {
-  return !keyword(call, "dtype") && positional(call, 1) === null && toDevice(call, facts);
-}
-
-function toDevice(call: Call, facts: Facts): boolean {
-  const arg = keyword(call, "device")?.value ?? positional(call, 0);
-  return (
-    arg !== null &&
-    ((arg.kind === "Attribute" && arg.attr === "device") || facts.isAccelerator(facts.device(arg)))
-  );
 }
