@@ -31,9 +31,10 @@ export function isSmall(added: Expr, file: PythonFile): boolean {
 }
 
 /** What a network gave, by its name or by what it is computed of; the first of two things handed back together may be either. */
-export function isLikelyOutput(added: Expr, facts: Facts): boolean {
-  if (networkCall(added, facts)) return true;
-  const { what, device } = facts.value(added);
+export function isLikelyOutput(whole: Expr, facts: Facts): boolean {
+  if (networkCall(whole, facts)) return true;
+  const { what, device } = facts.value(whole);
+  const added = bare(whole);
   if (device === "cpu") return false;
   const made = added.kind === "Name" ? facts.file.scopes.reaching(added) : [];
   if (made.some(({ how }) => how === "iterate")) return false;
@@ -61,10 +62,10 @@ const MADE =
 /** The call of a method that evaluates a batch, of what it gave, of one of its parts, or of an entry of such a part: `info["merged"]`. */
 export function methodBehind(added: Expr, facts: Facts): Call | null {
   const { file } = facts;
-  let from = added;
+  let from = bare(added);
   for (let depth = 0; depth < 4; depth++) {
     // By its name a picture or a row of scores; another entry may be a loss as well.
-    if (from === added && !MADE.test(nameOf(from))) return null;
+    if (depth === 0 && !MADE.test(nameOf(from))) return null;
     if (from.kind === "Subscript") {
       from = from.value;
       continue;
@@ -78,8 +79,19 @@ export function methodBehind(added: Expr, facts: Facts): Call | null {
   return null;
 }
 
-/** `recon`, also of `out["recon"]`. */
-export function nameOf(expr: Expr): string {
+/** `pred` of `pred.detach()`, `pred.data` and `pred.squeeze(1).float()`: as large as it was, and where it was. */
+function bare(expr: Expr): Expr {
+  if (expr.kind === "Attribute" && expr.attr === "data") return bare(expr.value);
+  return expr.kind === "Call" && expr.func.kind === "Attribute" && SAME.test(expr.func.attr)
+    ? bare(expr.func.value)
+    : expr;
+}
+
+const SAME = /^(?:detach|clone|contiguous|float|half|squeeze|unsqueeze|view|reshape|flatten|permute)$/;
+
+/** `recon`, also of `out["recon"]` and of `recon.detach()`. */
+export function nameOf(whole: Expr): string {
+  const expr = bare(whole);
   if (expr.kind === "Name") return expr.id;
   return expr.kind === "Subscript" && expr.index.kind === "Str" ? (expr.index.value ?? "") : "";
 }
