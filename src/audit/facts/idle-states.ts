@@ -130,9 +130,13 @@ export function* throughRollout(facts: Facts): Generator<Idle> {
     const names = new Set(
       partsOf(target).flatMap((part) => (part.kind === "Name" && STATE.test(part.id) ? [part.id] : [])),
     );
+    // `out, new_hidden = net(x, hidden)`, and `hidden = new_hidden` below it.
     const given = call.args
       .map(({ value }) => handedOn(value))
-      .find((value): value is Name => value.kind === "Name" && names.has(value.id));
+      .find(
+        (value): value is Name =>
+          value.kind === "Name" && (names.has(value.id) || (names.size > 0 && STATE.test(value.id))),
+      );
     if (!given || !isCarried(given, statement, loop, facts)) continue;
     const fn = functionOf(statement);
     const collects = isCollected(call, target, given, statement, loop, facts);
@@ -143,7 +147,8 @@ export function* throughRollout(facts: Facts): Generator<Idle> {
     if (beside && !collects && (isPlayedOn(given, loop, facts) || !isDrawn(loop, facts))) continue;
     if (beside && file.once(anyCutsItsOwn)) continue;
     const within = beside ? loop : (fn ?? file.tree.module);
-    if (facts.gradMode(call) === "off" || isCutOff(given.id, within, file)) continue;
+    const all = [given.id, ...names];
+    if (facts.gradMode(call) === "off" || all.some((name) => isCutOff(name, within, file))) continue;
     // `belief, state = agent.infer(obs, belief, state)`: all that comes back goes in again, while an environment is stepped.
     const played =
       call.func.kind === "Attribute" &&

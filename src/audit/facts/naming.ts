@@ -191,7 +191,11 @@ export class Networks {
 
   is(callee: Expr): boolean {
     let known = this.#answers.get(callee);
-    if (known === undefined) this.#answers.set(callee, (known = this.#isNetwork(callee)));
+    if (known === undefined) {
+      // Names may be bound to each other.
+      this.#answers.set(callee, false);
+      this.#answers.set(callee, (known = this.#isNetwork(callee)));
+    }
     return known;
   }
 
@@ -214,6 +218,8 @@ export class Networks {
             how === "unpack" ||
             how === "delete" ||
             value?.kind === "Call" ||
+            // `parallel_model = model`, on one device
+            (how === "assign" && value?.kind === "Name" && this.is(value)) ||
             // `model.module if ddp else model`
             (value?.kind === "IfExp" && value.body.kind !== "Const" && value.orelse.kind !== "Const") ||
             (value?.kind === "Attribute" && (value.attr === "module" || NETWORK_NAME.test(value.attr))) ||

@@ -83,3 +83,56 @@ def train_cut(model, windows, criterion, optimizer):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+def evaluate_under_names(parallel_model, windows, criterion):
+    hidden = None
+    total = 0.0
+    for data, targets in windows:
+        out, new_hidden = parallel_model(data, hidden)  # expect: PLM006
+        total += criterion(out, targets).item()
+        hidden = new_hidden
+    return total
+
+
+def evaluate_cut_under_names(parallel_model, windows, criterion):
+    hidden = None
+    total = 0.0
+    for data, targets in windows:
+        # trap: cut off before it is handed on
+        out, new_hidden = parallel_model(data, hidden)
+        new_hidden.detach_()
+        total += criterion(out, targets).item()
+        hidden = new_hidden
+    return total
+
+
+def evaluate_anew(parallel_model, windows, criterion):
+    hidden = None
+    total = 0.0
+    for data, targets in windows:
+        # trap: nobody carries it on
+        out, new_hidden = parallel_model(data, hidden)
+        total += criterion(out, targets).item() + new_hidden.norm().item()
+    return total
+
+
+def alone(model, gpus, windows, criterion):
+    if gpus > 1:
+        parallel_model = nn.DataParallel(model, dim=1)
+    else:
+        parallel_model = model
+    total = evaluate_in_pairs(parallel_model, windows, criterion)
+    total += evaluate_under_names(parallel_model, windows, criterion)
+    total += evaluate_cut_under_names(parallel_model, windows, criterion)
+    return total + evaluate_anew(parallel_model, windows, criterion)
+
+
+def evaluate_in_pairs(model, windows, criterion):
+    state = None
+    total = 0.0
+    for data, targets in windows:
+        out, (h, c) = model(data, state)  # expect: PLM006
+        total += criterion(out, targets).item()
+        state = (h, c)
+    return total
