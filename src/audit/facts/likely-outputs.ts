@@ -20,7 +20,7 @@ export function isSmall(added: Expr, file: PythonFile): boolean {
   if (added.kind === "Subscript" && /score/.test(nameOf(added))) return true;
   return (
     [own, ...made].some((text) =>
-      /\.(?:argmax|topk|mean|sum|norm|max|min|any|all|eq|numel|size|item|tolist)\(\s*(?:-?\d|dim|axis)?[^()]*\)$|\b(?:float|int|len|str|bool|decode|batch_decode|accuracy|metric)\(|(?:loss|criterion)\w*\(|^\W*(?:np|numpy|cv2|os|Image)\./.test(
+      /\.(?:argmax|topk|mean|sum|norm|max|min|any|all|eq|numel|size|item|tolist)\(\s*(?:-?\d|dim|axis)?[^()]*\)$|(?<!\.)\bfloat\(|\b(?:int|len|str|bool|decode|batch_decode|accuracy|metric)\(|(?:loss|criterion)\w*\(|^\W*(?:np|numpy|cv2|os|Image)\./.test(
         text,
       ),
     ) ||

@@ -20,9 +20,9 @@ class Experiment:
         self.model.eval()
         outputs, chances = [], []
         for batch in test_loader:
-            output, probs = self.process(*batch)
+            output, logits = self.process(*batch)
             outputs.append(output.data.squeeze(1))  # likely: PLM003
-            chances += [probs.detach().float()]  # likely: PLM003
+            chances += [logits.detach().float()]  # likely: PLM003
         return torch.cat(outputs), torch.cat(chances)
 
     def counted(self, test_loader):
