@@ -1,8 +1,10 @@
-import { classOf, functionOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf } from "../../python/nodes.ts";
 import type { ClassDef, Expr, Node } from "../../python/tree.ts";
-import { selfAttribute } from "./classes.ts";
+import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { ACTING } from "./idle-states.ts";
 import { soundsComputed } from "./likely.ts";
+import { wanted } from "./likely-graphs.ts";
 import { isForOthers } from "./likely-keeps.ts";
 import { isOlderThan, puts, saidOf } from "./likely-puts.ts";
 import type { Put } from "./likely-puts.ts";
@@ -23,7 +25,7 @@ export function* likelyPiles(facts: Facts): Generator<Put> {
     if (isForOthers(root, file)) continue;
     const cls = selfAttribute(root) === null ? null : classOf(at);
     if (cls && POOL.test(cls.name) && isOfPool(put, cls, facts)) yield put;
-    else if (isOfStep(put, facts) && !isEmptiedHere(root, at, facts)) yield put;
+    else if ((isOfStep(put, facts) || isOfActing(put, facts)) && !isEmptiedHere(root, at, facts)) yield put;
   }
 }
 
@@ -60,6 +62,44 @@ function isOfStep({ at, root, added }: Put, facts: Facts): boolean {
   if (run ? facts.gradMode(run) === "off" || facts.networks.isLoss(run.func) : !isComputed(added, facts))
     return false;
   return !isJoinedForLoss(root, at, facts);
+}
+
+/**
+ * `self.recent.append(action)` in `def select_action(self, state)`, which hands out `action.detach()`: it has a graph there, of a run
+ * that nothing in this file differentiates. A list that nobody reads here may be for another file's loss, unless it drops the oldest.
+ */
+function isOfActing({ at, root, added }: Put, facts: Facts): boolean {
+  const { file } = facts;
+  const own = selfAttribute(root);
+  const fn = functionOf(at);
+  const cls = own === null ? null : classOf(at);
+  if (!cls || fn?.kind !== "FunctionDef" || !ACTING.test(fn.name) || added.kind !== "Name") return false;
+  const made = file.scopes.reaching(added);
+  const isRun = made.every(
+    ({ how, value }) =>
+      (how === "assign" || how === "unpack") && value?.kind === "Call" && isOfSelf(value.func),
+  );
+  const isCut = made.some((one) =>
+    file.scopes
+      .uses(one)
+      .some(({ parent }) => parent?.kind === "Attribute" && parent.attr === "detach" && contains(fn, parent)),
+  );
+  if (made.length === 0 || !isRun || !isCut || wanted(facts).words.has(own!)) return false;
+  const writes = attributesOf(cls, file).get(own!)?.writes ?? [];
+  const isRead = file
+    .all("Attribute")
+    .some(
+      (one) =>
+        one.attr === own &&
+        !(one.parent?.kind === "Attribute" && /^(?:append|extend|clear)$/.test(one.parent.attr)) &&
+        !writes.some(({ target }) => contains(target, one)),
+    );
+  return isRead || writes.some(({ value }) => value !== null && /maxlen/.test(file.textOf(value)));
+}
+
+/** `self.policy(state)`, `self.policy.sample(state)` */
+function isOfSelf(func: Expr): boolean {
+  return selfAttribute(func) !== null || (func.kind === "Attribute" && selfAttribute(func.value) !== null);
 }
 
 function isComputed(added: Expr, facts: Facts): boolean {
