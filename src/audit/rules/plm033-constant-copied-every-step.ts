@@ -1,7 +1,7 @@
 import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Attribute, Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/updates.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -291,14 +291,36 @@ function isSent(call: Call, facts: Facts): boolean {
     facts.device(expr) !== "cpu" &&
     (facts.isAccelerator(facts.device(expr)) || /device|cuda/i.test(facts.file.textOf(expr)));
   if (isDevice(keyword(call, "device")?.value)) return true;
-  for (let at: Call = call; at.parent?.kind === "Attribute";) {
-    const { attr, parent } = at.parent;
+  for (let at: Expr = call; ;) {
+    const around = computedOf(at, facts);
+    if (around) {
+      at = around;
+      continue;
+    }
+    if (at.parent?.kind !== "Attribute") return false;
+    const { attr, parent }: Attribute = at.parent;
     if (parent?.kind !== "Call" || parent.func !== at.parent) return false;
     if (attr === "cuda" || (attr === "to" && parent.args.some(({ value }) => isDevice(value)))) return true;
     at = parent;
   }
-  return false;
 }
+
+/** `torch.log(torch.tensor(x))`, `-torch.tensor(x)`, `1 / torch.tensor(x)`: of numbers alone, what is computed before it is sent is the same in every step too. */
+function computedOf({ parent }: Expr, facts: Facts): Expr | null {
+  if (parent?.kind === "Unary") return parent;
+  if (parent?.kind === "Binary")
+    return [parent.left, parent.right].some((side) => isNumbers(side, facts)) ? parent : null;
+  const call = parent?.kind === "Arg" ? parent.parent : null;
+  return call?.kind === "Call" && call.args[0] === parent && isElementwise(call, facts) ? call : null;
+}
+
+const ELEMENTWISE =
+  /^torch\.(?:log(?:2|10|1p|it)?|exp|sqrt|rsqrt|square|pow|abs|neg|reciprocal|sin|cos|tanh|sigmoid|softmax|flip|cumsum|cumprod|deg2rad|outer)$/;
+
+/** `torch.log(x)`, of nothing else but numbers. */
+const isElementwise = ({ args, func }: Call, facts: Facts): boolean =>
+  ELEMENTWISE.test(facts.file.dotted(func) ?? "") &&
+  args.slice(1).every(({ value }) => isNumbers(value, facts));
 
 /**
  * In a function that another one makes and hands out, and that sends what it is given to the device:
@@ -533,6 +555,10 @@ function madeFrom(expr: Expr, facts: Facts): Call | null {
     SHAPING.test(expr.func.attr)
   )
     return madeFrom(expr.func.value, facts);
+  // `-torch.log(torch.tensor([…]))`
+  if (expr.kind === "Unary") return madeFrom(expr.operand, facts);
+  if (expr.kind === "Call" && expr.args[0] && isElementwise(expr, facts))
+    return madeFrom(expr.args[0].value, facts);
   if (expr.kind === "Call") return isConstantFactory(expr, facts) && !keyword(expr, "device") ? expr : null;
   if (expr.kind !== "Name") return null;
   const value = facts.file.scopes.onlyValue(expr);
