@@ -2,7 +2,7 @@ import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Attribute, Call, ClassDef, Dict, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Call, ClassDef, Dict, Expr, FunctionDef } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
