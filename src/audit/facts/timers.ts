@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
-import { functionOf, walk } from "../../python/nodes.ts";
-import type { ClassDef, Expr, FunctionDef } from "../../python/tree.ts";
+import { classOf, contains, functionOf, walk } from "../../python/nodes.ts";
+import type { ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 
 const CLOCKS =
@@ -26,11 +26,21 @@ export interface Timers {
 const NONE: Timers = { blocks: new Set(), decorators: new Set(), pairs: new Set() };
 
 export function hasClock(file: PythonFile): boolean {
-  return file.callsNamed(...CLOCK_WORDS).length > 0;
+  return file.callsNamed(...CLOCK_WORDS).length > 0 || file.mentions(".perf_counter");
 }
 
+/** Also of a clock that the class keeps under a name of its own: `self.clock = time.perf_counter`. */
 export function readsClock(expr: Expr, file: PythonFile): boolean {
-  return expr.kind === "Call" && CLOCKS.test(file.dotted(expr.func) ?? "");
+  if (expr.kind !== "Call") return false;
+  if (CLOCKS.test(file.dotted(expr.func) ?? "")) return true;
+  const own = selfAttribute(expr.func);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  return (
+    writes.length === 1 &&
+    writes[0]!.value?.kind === "Attribute" &&
+    CLOCKS.test(file.dotted(writes[0]!.value) ?? "")
+  );
 }
 
 /** Timers of this file that do not wait for the device. */
@@ -71,18 +81,57 @@ function pairsOf(cls: ClassDef, file: PythonFile): readonly string[] {
   );
   if (methods.length < 2) return [];
   const stops = file.all("Binary").flatMap((one) => {
-    const fn = one.op === "-" && readsClock(one.left, file) ? functionOf(one) : null;
-    const begun = selfAttribute(one.right);
+    const fn = one.op === "-" && givesReading(one.left, file) ? functionOf(one) : null;
+    const begun = keptReading(one.right);
     return begun !== null && methods.includes(fn as FunctionDef) ? [{ fn: fn as FunctionDef, begun }] : [];
   });
-  return stops.flatMap(({ fn, begun }) => {
-    const writes = attributesOf(cls, file).get(begun)?.writes ?? [];
-    return writes.flatMap(({ in: start, value }) =>
-      start !== fn && methods.includes(start) && value && readsClock(value, file)
+  return stops.flatMap(({ fn, begun }) =>
+    methods.flatMap((start) =>
+      start !== fn && keepsReading(start, begun, file)
         ? [`${file.qualified(start)}>${file.qualified(fn)}`]
         : [],
-    );
-  });
+    ),
+  );
+}
+
+/** A reading, or the name that one was given. */
+function givesReading(expr: Expr, file: PythonFile): boolean {
+  const named = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  return named !== null && readsClock(named, file);
+}
+
+/** The attribute that keeps the reading that is taken off: `self.begun`, `self.begun[name]`, `self.begun.pop(name)`. */
+function keptReading(expr: Expr): string | null {
+  if (expr.kind === "Subscript") return selfAttribute(expr.value);
+  if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return selfAttribute(expr);
+  return /^(?:pop|get)$/.test(expr.func.attr) ? selfAttribute(expr.func.value) : null;
+}
+
+/** `self.begun = time.time()`, `self.begun[name] = time.time()` or `self.begun.append(time.time())` in a method. */
+function keepsReading(method: FunctionDef, begun: string, file: PythonFile): boolean {
+  const isIn = (node: Node): boolean => contains(method, node);
+  return (
+    file
+      .all("Assign")
+      .some(
+        (one) =>
+          isIn(one) &&
+          givesReading(one.value, file) &&
+          one.targets.some(
+            (target) => selfAttribute(target.kind === "Subscript" ? target.value : target) === begun,
+          ),
+      ) ||
+    file
+      .callsNamed("append")
+      .some(
+        (call) =>
+          isIn(call) &&
+          call.func.kind === "Attribute" &&
+          selfAttribute(call.func.value) === begun &&
+          call.args[0] !== undefined &&
+          givesReading(call.args[0].value, file),
+      )
+  );
 }
 
 /** What a file tells the others of its timers. */

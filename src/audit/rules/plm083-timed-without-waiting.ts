@@ -232,13 +232,17 @@ function* pairs(facts: Facts): Generator<Finding> {
         (one) =>
           one.end < end.start &&
           functionOf(one) === functionOf(end) &&
-          file.textOf(one.func.value) === object,
+          file.textOf(one.func.value) === object &&
+          // `timer.tic("forward")` is told apart from `timer.tic("step")`.
+          keyOf(one) === keyOf(end),
       );
       if (begun && isOnlyQueued(begun, { start: begun.end, end: end.start }, begun, facts))
         yield { at: end, message: MESSAGE };
     }
   }
 }
+
+const keyOf = ({ args: [key] }: Call): string | null => (key?.value.kind === "Str" ? key.value.value : null);
 
 /** Device work in a block that a timer is put around, or in a function that one of this file is. */
 function* blocks(facts: Facts): Generator<Finding> {
