@@ -36,12 +36,15 @@ function* averages(facts: Facts): Generator<Mixed> {
   for (const at of file.all("Assign")) {
     const [target] = at.targets;
     if (!target || at.targets.length > 1 || target.kind === "Tuple") continue;
-    const root = target.kind === "Subscript" && target.index.kind !== "Str" ? target.value : target;
+    // `x[:] = 0.9 * x + 0.1 * y`, `x[c] = 0.9 * x[c] + 0.1 * y`
+    const roots =
+      target.kind === "Subscript" && target.index.kind !== "Str" ? [target.value, target] : [target];
     const value = at.value.kind === "IfExp" ? [at.value.body, at.value.orelse] : [at.value];
-    for (const one of value) {
-      const added = mixedInto(one, root, file);
-      if (added) yield { at, root, added };
-    }
+    for (const one of value)
+      for (const root of roots) {
+        const added = mixedInto(one, root, file);
+        if (added) yield { at, root, added };
+      }
   }
   for (const call of file.callsNamed("lerp_", "add_")) {
     if (call.func.kind !== "Attribute" || call.args.length === 0) continue;
@@ -123,7 +126,8 @@ function isOfTensors(added: Expr, facts: Facts): boolean {
 
 /** What it is computed of in words, also through `self.share = …` in the same function. */
 function saidWithOwn(added: Expr, at: Node, file: PythonFile): string {
-  const said = saidOf(added, file);
+  // `z[y == c]` picks rows.
+  const said = saidOf(added, file).replaceAll(/\[[^[\]]*==[^[\]]*\]/g, "[]");
   const fn = functionOf(at);
   const code = fn && /\bself\./.test(said) ? file.codeOf(fn) : "";
   const own = [...said.matchAll(/\bself\.(\w+)/g)].flatMap(([, name]) =>

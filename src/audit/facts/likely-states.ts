@@ -1,7 +1,7 @@
 import { classOf, contains, functionOf, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, Node } from "../../python/tree.ts";
 import { STATE, isCutOff, partsOf } from "./carried-states.ts";
-import { attributesOf, selfAttribute } from "./classes.ts";
+import { attributesOf, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { ACTING } from "./idle-states.ts";
 import { bringsGraph, isCalledAsNetworks } from "./likely-graphs.ts";
@@ -43,7 +43,26 @@ function turnOf(place: Expr, write: Assign, facts: Facts): Node | null {
   if (place.kind === "Name" || place.kind === "Subscript") return loop ?? null;
   if (selfAttribute(place) === null) return null;
   const fn = functionOf(write);
-  return loop ?? (fn && backwards.some(({ call }) => functionOf(call) === fn) ? fn : null);
+  if (loop || !fn) return loop ?? null;
+  return backwards.some(({ call }) => functionOf(call) === fn) || isPartOfStep(place, write, facts)
+    ? fn
+    : null;
+}
+
+/** In a method that the step of its class comes to, and nothing in the loop over steps begins the state anew. */
+function isPartOfStep(place: Expr, write: Assign, facts: Facts): boolean {
+  const { file } = facts;
+  const own = selfAttribute(place)!;
+  const cls = classOf(write);
+  if (!cls || !STATE.test(own) || isModuleRole(facts.role(cls)) || facts.hot(write) === null) return false;
+  return (
+    facts.backwards.some(({ call }) => classOf(call) === cls) &&
+    !(attributesOf(cls, file).get(own)?.writes ?? []).some(
+      ({ in: method }) =>
+        method !== functionOf(write) &&
+        file.callsNamed(method.name).some((call) => facts.stepLoop(call) !== null),
+    )
+  );
 }
 
 /** Detached, or begun anew, in the turn: by itself or by who is handed it. */

@@ -237,8 +237,7 @@ function* rows(facts: Facts): Generator<Finding> {
     const fn = functionOf(statement);
     if (!cls || fn?.kind !== "FunctionDef" || !/^(?:forward|training_step)$/.test(fn.name)) continue;
     const writes = attributesOf(cls, file).get(attribute!)?.writes ?? [];
-    const isBuffer = writes.some(({ how }) => how === "buffer");
-    if (!isModuleRole(facts.role(cls)) || (!isBuffer && !isTensorOf(cls, attribute!))) continue;
+    if (!isModuleRole(facts.role(cls)) || !isTable(attribute!, cls, file)) continue;
     // What it was handed may be cut off already: only what a layer made here.
     const { value } = statement;
     // `keys.T`
@@ -254,12 +253,20 @@ function* rows(facts: Facts): Generator<Finding> {
       continue;
     yield {
       at: statement,
-      ...(isBuffer ? {} : { severity: "note" as const }),
+      ...(isBuffer(attribute!, cls, file) ? {} : { severity: "note" as const }),
       message: `\`self.${attribute}\` is changed in place with gradients recorded: it chains the graphs of all forwards so far`,
       fix: { grade: "unsafe", title: "Detach what is written", edits: appendCall(value, ".detach()") },
     };
   }
 }
+
+function isBuffer(attribute: string, cls: ClassDef, file: PythonFile): boolean {
+  return (attributesOf(cls, file).get(attribute)?.writes ?? []).some(({ how }) => how === "buffer");
+}
+
+/** A tensor with rows: a buffer, or `self.bank = torch.zeros(size, width)`. */
+const isTable = (attribute: string, cls: ClassDef, file: PythonFile): boolean =>
+  isBuffer(attribute, cls, file) || isTensorOf(cls, attribute);
 
 /** `self.mean`, and what `self.mean.mul_(0.9)` gives back. */
 function changed(expr: Expr): string | null {
@@ -281,13 +288,12 @@ function isEmptied(attribute: string, cls: ClassDef, facts: Facts): boolean {
     );
 }
 
-/** `self.stats["mean"] = 0.9 * self.stats["mean"] + 0.1 * x.mean()` */
+/** `self.stats["mean"] = 0.9 * self.stats["mean"] + 0.1 * x.mean()`, `self.centers[c] = 0.9 * self.centers[c] + 0.1 * x.mean(0)` */
 function* entries(facts: Facts): Generator<Finding> {
   const { file } = facts;
   for (const statement of assignsOfKind("Subscript", file)) {
     const [target] = statement.targets;
-    if (target?.kind !== "Subscript" || target.index.kind !== "Str" || statement.targets.length !== 1)
-      continue;
+    if (target?.kind !== "Subscript" || statement.targets.length !== 1) continue;
     const attribute = selfAttribute(target.value);
     const cls = attribute === null ? null : classOf(statement);
     const fn = functionOf(statement);
@@ -296,6 +302,10 @@ function* entries(facts: Facts): Generator<Finding> {
     if (statement.value.kind !== "Binary" || !file.textOf(statement.value).includes(file.textOf(target)))
       continue;
     if (!reads(statement.value, attribute!) || !derivesFromInput(statement.value, facts)) continue;
+    // A row, of what is begun anew or emptied by what runs with the forwards, lasts for one of them.
+    const isRow = target.index.kind !== "Str";
+    if (isRow && (isEmptied(attribute!, cls, facts) || isBegunAnew(attribute!, cls, fn, facts))) continue;
+    if (isRow && (facts.value(statement.value).graph === "no" || !isTable(attribute!, cls, file))) continue;
     yield {
       at: statement,
       message: `\`${file.textOf(target)}\` is computed from its own last value with gradients recorded: it chains the graphs of all forwards so far`,

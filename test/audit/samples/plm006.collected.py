@@ -124,8 +124,8 @@ class Arm:
         return np.clip(chosen[0], -1, 1)
 
     def get_action(self, seen):
-        # trap: what it hands out, the step differentiates
-        centre, spread, self.memory = self.actor(seen, self.memory)
+        # What it hands out, the step differentiates: it is not kept in vain, but fails at the second step.
+        centre, spread, self.memory = self.actor(seen, self.memory)  # likely: PLM006
         chosen = Normal(centre, spread.exp()).rsample()
         return chosen
 
