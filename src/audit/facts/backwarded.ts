@@ -80,7 +80,17 @@ export function isBackwarded(expr: Expr, within: Node | null, facts: Facts, dept
       facts.backwards.length > 0 &&
       [...mine].some((one) =>
         returnedFor(one, facts).some((item) => isBackwarded(item, null, facts, depth + 1)),
-      ))
+      )) ||
+    (depth < 2 && isSumOfBackwarded(expr, within, facts, depth + 1))
+  );
+}
+
+/** `total = real + fake`, of losses that were each differentiated. */
+function isSumOfBackwarded(expr: Expr, within: Node | null, facts: Facts, depth: number): boolean {
+  const sum = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : expr;
+  if (sum?.kind !== "Binary" || sum.op !== "+") return false;
+  return [sum.left, sum.right].every(
+    (term) => term.kind === "Num" || isBackwarded(term, within, facts, depth),
   );
 }
 

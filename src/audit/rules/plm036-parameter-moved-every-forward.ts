@@ -4,6 +4,7 @@ import { ancestors, classOf, contains, functionOf, lastWord } from "../../python
 import type { Call, ClassDef, Expr, FunctionDef, If, Name, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isLikelyOften } from "../facts/likely-often.ts";
+import { isFactory } from "../facts/keepers.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import { handedOut, holdsUnseen, isLeftBehind, takenOutOf } from "../facts/unseen-parameters.ts";
@@ -438,6 +439,16 @@ function isGiven(name: Name, facts: Facts): boolean {
   );
 }
 
+/** `self.scale = torch.ones(1, width)`: no parameter, whatever its name. */
+function isPlainTensor(expr: Expr, facts: Facts): boolean {
+  const cls = classOf(expr);
+  const writes = cls ? (attributesOf(cls, facts.file).get(selfAttribute(expr)!)?.writes ?? []) : [];
+  return (
+    writes.length > 0 &&
+    writes.every(({ how, value }) => how === "assign" && value !== null && isFactory(value))
+  );
+}
+
 /** `self.weight`, or `params.weight` with `params` taken from the module. */
 function isOwn(expr: Expr, facts: Facts, depth = 0): boolean {
   if (depth > 4) return false;
@@ -452,9 +463,10 @@ function isOwn(expr: Expr, facts: Facts, depth = 0): boolean {
     return (
       depth > 0 ||
       isParameterOrModule(expr, facts) ||
-      /^(?:weight|bias|sigma|scale|scaling|gamma|beta|alpha|lora_\w+|\w*_weight|\w*_bias)$/.test(
+      (/^(?:weight|bias|sigma|scale|scaling|gamma|beta|alpha|lora_\w+|\w*_weight|\w*_bias)$/.test(
         selfAttribute(expr)!,
-      )
+      ) &&
+        !isPlainTensor(expr, facts))
     );
   if (expr.kind === "Attribute")
     return (
