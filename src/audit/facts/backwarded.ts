@@ -114,6 +114,15 @@ export function returnedFor({ how, value, index }: Definition, { file }: Facts):
   });
 }
 
+/** `loss` of `loss.float().mean()`, and of `accelerator.gather(loss.repeat(n)).mean()`, which alone on a device hands it back. */
+function shapedFrom(expr: Expr): Expr {
+  if (expr.kind !== "Call" || expr.func.kind !== "Attribute") return expr;
+  const { attr, value } = expr.func;
+  if (/^(?:mean|sum|repeat|expand|view|reshape|squeeze|unsqueeze|flatten|float|clone|to)$/.test(attr))
+    return shapedFrom(value);
+  return /^(?:gather|reduce)$/.test(attr) && expr.args[0] ? shapedFrom(expr.args[0].value) : expr;
+}
+
 /** `loss *= n` and `loss = loss / n` have the graph of what they scale, and no more of it; a sum has those of its terms. */
 function scaledFrom({ how, node, value }: Definition, facts: Facts): Name[] {
   const isPlain = (expr: Expr): boolean => !["tensor", "output"].includes(facts.value(expr).what);
@@ -121,6 +130,8 @@ function scaledFrom({ how, node, value }: Definition, facts: Facts): Name[] {
   if (how === "augment" && value && node.parent?.kind === "AugAssign" && node.parent.op === "+")
     return namesIn(value);
   if (how === "augment") return node.kind === "Name" && scales && value && isPlain(value) ? [node] : [];
+  const shaped = how === "assign" && value?.kind === "Call" ? shapedFrom(value) : null;
+  if (shaped?.kind === "Name") return [shaped];
   if (how !== "assign" || value?.kind !== "Binary" || (value.op !== "*" && value.op !== "/")) return [];
   const { left, right } = value;
   if (left.kind === "Name" && isPlain(right)) return [left];

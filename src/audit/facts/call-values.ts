@@ -416,7 +416,8 @@ export class CallValues {
       GATHERS.has(attr) && /accel/i.test(lastWord(receiver)) && call.args[0]
         ? this.#gathered(call.args[0].value)
         : UNKNOWN;
-    if (isTensorLike(gathered)) return { ...gathered, graph: "no" };
+    // Several ranks' come without a graph; alone on a device it is handed back as it is.
+    if (isTensorLike(gathered)) return this.#around.guesses ? gathered : { ...gathered, graph: "no" };
     // `accelerator.clip_grad_norm_(model.parameters(), 1.0)`, `sharded.clip_grad_norm_(1.0)`: the norm, as torch's own gives it.
     if (
       ((attr === "clip_grad_norm_" || attr === "clip_gradients") &&
