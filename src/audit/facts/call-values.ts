@@ -235,10 +235,27 @@ export class CallValues {
   #summed(all: Expr): Value {
     const one = all.kind === "Comp" ? this.#values.of(all.element) : this.#values.element(all, null);
     if (one.what === "tensor") return one;
+    // Of the losses that a network handed back by name.
+    const over = all.kind === "Comp" ? (all.clauses[0]?.iter ?? all) : all;
+    if (/loss/i.test(this.#file.textOf(over))) {
+      const held = one.what === "output" ? one : this.#heldIn(over);
+      if (held.what === "output" || held.what === "tensor") return { ...held, what: "tensor" };
+    }
     const filled = all.kind === "Name" ? this.#filled(all) : [];
     return filled.length > 0 && filled.every(({ what }) => what === "tensor")
       ? combineOperands(filled)
       : UNKNOWN;
+  }
+
+  /** What `losses.values()` hands out one by one. */
+  #heldIn(expr: Expr): Value {
+    if (expr.kind !== "Call" || expr.func.kind !== "Attribute" || expr.func.attr !== "values") return UNKNOWN;
+    const { value } = expr.func;
+    const made = value.kind === "Name" ? this.#file.scopes.onlyValue(value) : value;
+    const held = this.#values.of(made?.kind === "Comp" && made.value ? made.value : value);
+    if (held.what === "output" || made?.kind !== "Call" || !this.#around.guesses) return held;
+    // `reduced = reduce_dict(losses)` has as many of them.
+    return this.#operands(made).find(({ what }) => what === "output") ?? held;
   }
 
   #namedCall(call: Call, name: string): Value {
