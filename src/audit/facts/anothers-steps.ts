@@ -143,11 +143,30 @@ function networksOf(made: Call, file: PythonFile): readonly Expr[] {
   const found: Expr[] = [];
   if (listed)
     walk(listed, (node) => {
-      if (node.kind === "Attribute" && /^(?:trainable_|named_)?parameters$/.test(node.attr))
-        found.push(moved(node.value));
+      if (node.kind === "Attribute" && /^(?:trainable_|named_)?parameters$/.test(node.attr)) {
+        const network = moved(node.value);
+        found.push(network, ...keptAs(network, file));
+      }
       return true;
     });
   return found;
+}
+
+/** `self.net` of a `net` that the class was handed: `self.net = net.to(device)`. */
+function keptAs(network: Expr, file: PythonFile): readonly Expr[] {
+  if (network.kind !== "Name") return [];
+  const fn = functionOf(network);
+  return file
+    .all("Assign")
+    .filter((one) => functionOf(one) === fn)
+    .flatMap(({ targets: [target], value }) => {
+      const to = target?.kind === "Tuple" ? target.items : target ? [target] : [];
+      const from = target?.kind === "Tuple" && value.kind === "Tuple" ? value.items : [value];
+      return to.filter((one, at) => {
+        const given = from[at] ? moved(from[at]) : null;
+        return selfAttribute(one) !== null && given?.kind === "Name" && given.id === network.id;
+      });
+    });
 }
 
 /** `self.actor_optimizer`, that the class was handed together with `self.actor`: by their names. */

@@ -17,6 +17,8 @@ import { likelyParts } from "../facts/likely-parts.ts";
 import { likelyWrapped } from "../facts/likely-wrapped.ts";
 import { inLossOfAnother, unwantedGradients } from "../facts/adversaries.ts";
 import type { Unwanted } from "../facts/anothers-steps.ts";
+import { attackGradients } from "../facts/attack-gradients.ts";
+import type { AttackGradients } from "../facts/attack-gradients.ts";
 import { keptToItself } from "../facts/kept-to-itself.ts";
 import { leftOutByCallers, leftOutOfClass } from "../facts/left-out.ts";
 import type { LeftOut } from "../facts/left-out.ts";
@@ -89,6 +91,7 @@ export const rule: Rule = {
             ...[...likelyLeftOut(facts)].map(ofNoMaker),
             ...[...keptToItself(facts)].map(ofNobody),
             ...[...learnByOption(facts)].map(ofOption),
+            ...[...attackGradients(facts)].map(ofAttack),
             ...besidePart(facts),
             ...partsOptimised(facts),
             ...underAdapters(facts),
@@ -141,6 +144,14 @@ function ofNobody({ run, network }: LeftOut): Finding {
     at: run,
     severity: "note",
     message: `\`${network}\` is in no optimizer, as nobody is handed its parameters, yet they get gradients; run it under \`no_grad\`, or freeze it where they must pass through it`,
+  };
+}
+
+function ofAttack({ at, network }: AttackGradients): Finding {
+  return {
+    at,
+    severity: "note",
+    message: `Beside the gradient of its input that is asked for, those of all parameters of \`${network}\` are computed and added to what they hold; \`torch.autograd.grad\` with that input alone computes no others`,
   };
 }
 
