@@ -70,7 +70,7 @@ function isImage(expr: Expr, known: Known): boolean {
   if (expr.kind === "Subscript") {
     const given = expr.value.kind === "Call" ? keyword(expr.value, "image")?.value : undefined;
     const isSame = expr.index.kind === "Str" && expr.index.value === "image";
-    return isSame && given !== undefined && isImage(given, known);
+    return isSame && given !== undefined ? isImage(given, known) : isOfOpened(expr.value, known);
   }
   if (expr.kind !== "Call") return false;
   const name = file.dotted(expr.func);
@@ -94,6 +94,17 @@ function isImage(expr: Expr, known: Known): boolean {
   // `np.array(image, kind)` says the type of its result.
   const isTyped = keyword(expr, "dtype") !== null || (name.endsWith("array") && positional(expr, 1) !== null);
   return (READS.test(name) || (SAME.test(name) && !isTyped)) && !isNarrowed(expr, file);
+}
+
+/** `self.images`, opened one after the other when the dataset was made: `[np.array(Image.open(path)) for path in paths]`. */
+function isOfOpened(expr: Expr, known: Known): boolean {
+  const own = selfAttribute(expr);
+  const cls = own === null ? null : classOf(expr);
+  const writes = cls ? (attributesOf(cls, known.file).get(own!)?.writes ?? []) : [];
+  return (
+    writes.length > 0 &&
+    writes.every(({ value }) => value?.kind === "Comp" && isImage(value.value ?? value.element, known))
+  );
 }
 
 /** `self.data[index].numpy()`: as torchvision keeps the images of a small data set, in bytes; not of what was cast before. */

@@ -445,7 +445,10 @@ function isPlainTensor(expr: Expr, facts: Facts): boolean {
   const writes = cls ? (attributesOf(cls, facts.file).get(selfAttribute(expr)!)?.writes ?? []) : [];
   return (
     writes.length > 0 &&
-    writes.every(({ how, value }) => how === "assign" && value !== null && isFactory(value))
+    writes.every(({ how, value }) => {
+      const made = value?.kind === "Name" ? facts.file.scopes.onlyValue(value) : value;
+      return how === "assign" && made !== null && isFactory(made);
+    })
   );
 }
 

@@ -1,5 +1,6 @@
 import cv2
 import numpy as np
+import torch
 from PIL import Image
 from torch.utils.data import DataLoader, Dataset
 
@@ -57,3 +58,19 @@ def train_cast(net, criterion, paths, labels, optimizer):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+class OpenedBefore(Dataset):
+    def __init__(self, paths):
+        self.images = [np.array(Image.open(path)) for path in paths]
+        self.narrow = [np.array(Image.open(path), dtype=np.float32) for path in paths]
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, at):
+        image = self.images[at] / 255.0
+        image = torch.from_numpy(image).permute(2, 0, 1)  # expect: PLM043
+        # trap: narrowed when they were opened
+        narrow = torch.from_numpy(self.narrow[at] / 255.0).permute(2, 0, 1)
+        return image, narrow
