@@ -70,7 +70,7 @@ class OpenedBefore(Dataset):
 
     def __getitem__(self, at):
         image = self.images[at] / 255.0
-        image = torch.from_numpy(image).permute(2, 0, 1)  # expect: PLM043
+        image = torch.from_numpy(image).permute(2, 0, 1)
         # trap: narrowed when they were opened
         narrow = torch.from_numpy(self.narrow[at] / 255.0).permute(2, 0, 1)
-        return image, narrow
+        return image, narrow  # expect: PLM043
