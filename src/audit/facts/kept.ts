@@ -6,7 +6,7 @@ import type { Call, Expr, FunctionDef, Node, Sequence, Stmt } from "../../python
 import { definitionsOf, givenFor, innerRoot, isTakenBack } from "./called-keeps.ts";
 import type { CalledKeep } from "./called-keeps.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
-import { isDifferentiatedItem } from "./backwarded.ts";
+import { derivesFrom, isDifferentiatedItem, returnedFor } from "./backwarded.ts";
 import type { Facts } from "./facts.ts";
 import { attributeMayBeDifferentiated, mayBeDifferentiated } from "./flow.ts";
 import { isCutEntry, isPlain } from "./likely-graphs.ts";
@@ -522,7 +522,8 @@ export function keepsGraph(added: Expr, facts: Facts): boolean {
 }
 
 /** `v` of `for k, v in out.items()`, where `out["loss"]` is differentiated: a loss, or a number told beside it. */
-export function isItemOfLosses(added: Expr, { backwards, file }: Facts): boolean {
+export function isItemOfLosses(added: Expr, facts: Facts): boolean {
+  const { backwards, file } = facts;
   const [one, ...more] = added.kind === "Name" ? file.scopes.reaching(added) : [];
   const over = one?.how === "iterate" && more.length === 0 ? one.value : null;
   const holder =
@@ -533,11 +534,35 @@ export function isItemOfLosses(added: Expr, { backwards, file }: Facts): boolean
       : null;
   if (holder?.kind !== "Name" || one!.index === 0) return false;
   const made = file.scopes.reaching(holder);
-  return backwards.some(
-    ({ loss }) =>
-      loss?.kind === "Subscript" &&
-      loss.value.kind === "Name" &&
-      file.scopes.reaching(loss.value).some((same) => made.includes(same)),
+  return (
+    backwards.some(
+      ({ loss }) =>
+        loss?.kind === "Subscript" &&
+        loss.value.kind === "Name" &&
+        file.scopes.reaching(loss.value).some((same) => made.includes(same)),
+    ) || made.some((dict) => isBesideLoss(dict, facts))
+  );
+}
+
+/** `terms` of `loss, terms = step(batch)`, where the function sums up what it puts into the dict, and `loss` is differentiated here. */
+function isBesideLoss(dict: Definition, facts: Facts): boolean {
+  const { scopes } = facts.file;
+  const siblings = dict.how === "unpack" && dict.node.parent?.kind === "Tuple" ? dict.node.parent.items : [];
+  const terms = returnedFor(dict, facts)
+    .flatMap((value) => (value.kind === "Dict" ? value.values : []))
+    .flatMap((value) => (value.kind === "Name" ? [...scopes.reaching(value)] : []));
+  return (
+    terms.length > 0 &&
+    siblings.some((name) => {
+      const loss = name.kind === "Name" ? scopes.definitionAt(name) : null;
+      return (
+        loss !== null &&
+        loss !== undefined &&
+        loss !== dict &&
+        facts.isDifferentiated(loss) &&
+        returnedFor(loss, facts).some((sum) => derivesFrom(sum, new Set(terms), facts))
+      );
+    })
   );
 }
 

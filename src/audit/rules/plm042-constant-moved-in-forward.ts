@@ -266,7 +266,9 @@ function root(expr: Expr): Expr {
   if (expr.kind === "Subscript") return root(expr.value);
   return expr.kind === "Call" &&
     expr.func.kind === "Attribute" &&
-    /^(?:view|reshape|unsqueeze|expand|float|t|clone|squeeze)$/.test(expr.func.attr)
+    /^(?:view|reshape|unsqueeze|expand|repeat|permute|transpose|contiguous|float|t|clone|squeeze)$/.test(
+      expr.func.attr,
+    )
     ? root(expr.func.value)
     : expr;
 }

@@ -77,6 +77,8 @@ export const rule: Rule = {
       // Read by a method that is called when the work is done, the clock stops with that call.
       const stop = fn === functionOf(difference) ? end : callAfter(begun, difference, facts);
       if (!stop || stop.start < begun.start) continue;
+      // How long the training has run so far.
+      if (loopsAround(end).some((loop) => facts.stepLoops.has(loop) && !contains(loop, begun))) continue;
       // What is read only now and then may be read just when something waits.
       const timed = isReadNowAndThen(difference, file) ? null : begun;
       if (isOnlyQueued(begun, { start: begun.end, end: stop.start }, timed, facts))

@@ -1,0 +1,21 @@
+import time
+
+
+def train(model, loader, optimizer, steps):
+    model = model.cuda()
+    begun = time.time()
+    for at, x in enumerate(loader):
+        loss = model(x.cuda()).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        if at % 10 == 0:
+            # trap: how long all of it has run
+            print(at, time.time() - begun)
+        start = time.time()
+        loss = model(x.cuda()).mean()
+        loss.backward()
+        spent = time.time() - start  # expect: PLM083
+        optimizer.step()
+        optimizer.zero_grad()
+        print(spent)
