@@ -74,6 +74,7 @@ const COLD: FunctionFacts = {
   uncleared: false,
   evaluates: false,
   unguarded: false,
+  infers: null,
   queues: false,
   forwards: false,
   meets: false,

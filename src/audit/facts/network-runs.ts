@@ -4,6 +4,7 @@ import { isModuleRole, isSelf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { lexicalGrad } from "./gradmode.ts";
 import { isNetwork, networkOfLoss } from "./networks.ts";
+import { inferringWords } from "./inferring.ts";
 import { callTarget } from "./summary.ts";
 
 /** The network that `model.loss(batch)` runs, unless a method of this file of that name switches recording off itself. */
@@ -29,7 +30,13 @@ export function ranByMethod(
   facts: Facts,
 ): Expr | null {
   const { file } = facts;
-  if (func.kind !== "Attribute" || isSelf(func.value) || !modes.has(file.textOf(func.value))) return null;
+  if (func.kind !== "Attribute" || isSelf(func.value)) return null;
+  // `net.module.infer(x)`
+  const { value } = func;
+  const net = value.kind === "Attribute" && value.attr === "module" ? value.value : value;
+  if (!modes.has(file.textOf(value)) && !modes.has(file.textOf(net))) return null;
+  if (facts.guesses && inferringWords(facts.project).get(func.attr) === true) return net;
+  if (net !== value) return null;
   const methods = file
     .all("FunctionDef")
     .filter(

@@ -95,6 +95,8 @@ export interface FunctionFacts {
   readonly evaluates: boolean;
   /** An evaluation by its name, which leaves it to who calls it whether anything is recorded. */
   readonly unguarded: boolean;
+  /** Of a method that runs a network to see what comes of it: whether it leaves it to its callers that nothing is recorded. */
+  readonly infers: boolean | null;
   /** It takes a step, of which it waits for nothing. */
   readonly queues: boolean;
   /** It runs what it is handed, and waits for nothing of that. */
@@ -307,6 +309,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.clips &&
       !summary.holds &&
       !summary.unguarded &&
+      summary.infers === undefined &&
       !onlyRead &&
       !workers &&
       !collates;
@@ -351,6 +354,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         uncleared: summary.uncleared ?? false,
         evaluates: summary.evaluates === true && !reaches.has(fn),
         unguarded: summary.unguarded === true && !reaches.has(fn),
+        infers: summary.infers ?? null,
         queues: loose.has(fn) && summary.queues === true,
         forwards: summary.forwards ?? false,
         meets: summary.meets ?? false,

@@ -26,6 +26,7 @@ import { calledBeforeChoice, choosesDevice, setsUpRanks } from "./ranks.ts";
 import { given } from "./handed.ts";
 import { float64Makers } from "./float64.ts";
 import { grownParameters } from "./grown-parameters.ts";
+import { infersRecorded } from "./inferring.ts";
 import { handedLosses } from "./handed-losses.ts";
 import { heldErrors } from "./held-errors.ts";
 import { hasHostLoss } from "./host-losses.ts";
@@ -564,6 +565,8 @@ class Summarizer {
     if (found.backward && leavesGradients(fn, this.#backwards, file)) found.uncleared = true;
     if (this.#evaluators.has(fn) && looksThrough(fn, file)) found.evaluates = true;
     if (leavesRecording(fn, file)) found.unguarded = true;
+    const infers = infersRecorded(fn, file);
+    if (infers !== undefined) found.infers = infers;
     if (cutsOffState(fn, file)) found.cutsOff = true;
     const forwards = file.once(callsGiven).has(fn);
     if ((forwards || this.#backwards.length > 0) && !waitsBelow(fn, true, file)) {

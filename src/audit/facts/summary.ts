@@ -161,6 +161,8 @@ export interface FunctionSummary {
   readonly evaluates?: true | undefined;
   /** An evaluation by its name, which leaves it to who calls it whether anything is recorded. */
   readonly unguarded?: true | undefined;
+  /** A method that runs a network to see what comes of it, and whether it leaves it to its callers that nothing is recorded. */
+  readonly infers?: boolean | undefined;
   /** In a file that differentiates: neither it nor what it calls there waits for the device each time. */
   readonly queues?: true | undefined;
   /** It runs what it is handed, and neither it nor what it calls there waits for the device each time. */

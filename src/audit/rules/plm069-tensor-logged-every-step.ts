@@ -268,11 +268,22 @@ function handed(call: Call, facts: Facts): readonly Handed[] {
   return call.args.flatMap(({ value }) => {
     // `{k: v.item() for k, v in metrics.items()}` hands over numbers.
     const whole = value.kind !== "Comp" || value.value?.kind === "Name";
+    const each = oneOfEach(value, facts);
+    if (each) return each.map((part) => ({ value: part, at: value }));
     return (partsOf(value, facts) ?? [value]).flatMap((at) => {
       const back = whole ? valuesHandedBack(at, facts) : null;
       return back?.map((part) => ({ value: part, at })) ?? [{ value: at, at }];
     });
   });
+}
+
+/** What `v` of `for k, v in told.items(): writer.add_scalar(k, v, step)` is in each turn, where the dict is seen and `v` alone says nothing. */
+function oneOfEach(value: Expr, facts: Facts): readonly Expr[] | null {
+  const [one, ...more] = value.kind === "Name" ? facts.file.scopes.reaching(value) : [];
+  const over = one?.how === "iterate" && one.index === 1 && more.length === 0 ? one.value : null;
+  if (over?.kind !== "Call" || over.func.kind !== "Attribute" || over.func.attr !== "items") return null;
+  if (facts.onAccelerator(value)) return null;
+  return dictOf(over.func.value, facts) ?? valuesHandedBack(over.func.value, facts);
 }
 
 /** The values of a dict, written there, by name, or one of each of another's; null where it is none that is seen. */
