@@ -94,6 +94,8 @@ export const rule: Rule = {
             };
       }
       for (const { run, shown } of looks(facts)) {
+        const fn = functionOf(run);
+        if (fn && seen.has(fn)) continue;
         const network = facts.file.textOf(run.func);
         yield {
           at: run.func,

@@ -1,7 +1,7 @@
 import { classOf, contains, functionOf, lastWord, namesIn, statementOf, walk } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Assign, Call, Clause, Expr, For, Name, Node } from "../../python/tree.ts";
+import type { Assign, Call, Clause, Expr, For, Node } from "../../python/tree.ts";
 import { everyTurn } from "../facts/updates.ts";
 import type { Facts } from "../facts/facts.ts";
 import { attributesOf, selfAttribute } from "../facts/classes.ts";
@@ -130,7 +130,7 @@ function* sums(facts: Facts): Generator<Finding> {
       (one) => one.kind === "For" && isOverModules(one.iter, facts),
     );
     if (!loop || facts.gradMode(statement) === "off" || !computes(added, facts)) continue;
-    if (isSentThrough(target, loop as For, file)) continue;
+    if (isOfLayers(added, loop as For, file)) continue;
     const made = file.scopes.definitionAt(target);
     if (!made) continue;
     const differentiated =
@@ -146,21 +146,15 @@ function* sums(facts: Facts): Generator<Finding> {
   }
 }
 
-/** `x = block(x)` of each block in turn: what else is added to it is of the network's own work. */
-function isSentThrough({ id }: Name, loop: For, file: PythonFile): boolean {
+/** Beside `x = block(x)` of each block in turn: what is computed of no parameter there is the network's own work. */
+function isOfLayers(added: Expr, loop: For, file: PythonFile): boolean {
   const turns = new Set(namesIn(loop.target).map((name) => name.id));
-  return file
-    .all("Assign")
-    .some(
-      ({ targets: [to], value, start, end }) =>
-        loop.start <= start &&
-        end <= loop.end &&
-        to?.kind === "Name" &&
-        to.id === id &&
-        value.kind === "Call" &&
-        value.func.kind === "Name" &&
-        turns.has(value.func.id),
-    );
+  return (
+    !/\.(?:weight|bias|grad|data)\b|parameters\(/.test(file.textOf(added)) &&
+    file
+      .callsNamed(...turns)
+      .some((call) => call.func.kind === "Name" && turns.has(call.func.id) && contains(loop, call))
+  );
 }
 
 /** `terms.append((fisher[n] * (p - old[n]) ** 2).sum())`, to be summed after the loop. */
@@ -172,6 +166,7 @@ function* lists(facts: Facts): Generator<Finding> {
     if (
       isOverModules(loop.iter, facts) &&
       computes(item.value, facts) &&
+      !isOfLayers(item.value, loop, facts.file) &&
       isSummedEveryStep(call, loop, facts)
     )
       yield report(call, facts.file.textOf(call.func.value));
