@@ -9,6 +9,7 @@ import type { Facts } from "./facts.ts";
 import { freezes } from "./freezing.ts";
 import { lexicalGrad } from "./gradmode.ts";
 import { ranNetwork } from "./networks.ts";
+import { inStepOfCaller } from "./stepped-by-caller.ts";
 import { loopsAround, optimizerSteps } from "./training.ts";
 
 /** Of networks that learn in turns: those that a loss goes through and that another optimizer has. */
@@ -16,6 +17,7 @@ export function* unwantedGradients(facts: Facts): Generator<Unwanted> {
   yield* adversaries(facts);
   yield* acrossMethods(facts);
   yield* inAnothersStep(facts);
+  yield* inStepOfCaller(facts);
 }
 
 /**
