@@ -76,7 +76,7 @@ const STEPS =
 
 /** What tells, keeps, makes or gathers beside a step: `log_training_step`, `cache_step`, `get_loss_fn`, `reduce_losses`. */
 const BESIDE =
-  /^_?(?:log|cache|reduce|gather|sync|print|report|record|save|restore|setup|init|make|create|build|register|format|summari[sz]e|infer|generate|test|demo)(?:_|$)|^_?get_\w*(?:fn|func|function|functions|fns|class|cls|weights?)$/;
+  /^_?(?:log|cache|reduce|gather|sync|print|report|record|save|restore|setup|init|make|create|build|register|format|summari[sz]e|infer|generate|test|demo)(?:_|$)|^_?get_(?:current|latest|last|average|avg|mean)_|^_?get_\w*(?:fn|func|function|functions|fns|class|cls|weights?)$/;
 
 /** What a file says that trains or helps to. */
 const TRAINS = /backward|optimizer|zero_grad|loss|Trainer\b/;

@@ -67,6 +67,7 @@ function* findings(facts: Facts): Generator<Finding> {
     const moved = root(listed(root(call.func.value), facts));
     const held =
       lookedUp(moved, facts) ??
+      oneOfTwo(moved, facts) ??
       (selfAttribute(moved) === null ? (handedOn(moved, facts) ?? ofAnother(moved, facts)) : moved);
     const attribute = held && selfAttribute(held);
     const cls = held && classOf(held);
@@ -332,6 +333,14 @@ function lookedUp(expr: Expr, facts: Facts): Expr | null {
   const [back, ...others] = facts.file.all("Return").filter((one) => functionOf(one) === forward);
   const table = back?.value && others.length === 0 ? root(back.value) : null;
   return table && selfAttribute(table) !== null && isHeldOnHost(table, facts) ? table : null;
+}
+
+/** `self.real if is_real else self.fake`, both of them on the host. */
+function oneOfTwo(expr: Expr, facts: Facts): Expr | null {
+  const made = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : expr;
+  if (made?.kind !== "IfExp") return null;
+  const both = [made.body, made.orelse];
+  return both.every((one) => selfAttribute(one) !== null && isHeldOnHost(one, facts)) ? made.body : null;
 }
 
 /** The class of this file that a layer is made of: `Positions(width)`, also as what a parameter is by default. */
