@@ -94,7 +94,7 @@ function leftOnSelf(expr: Expr, file: PythonFile, depth = 0): readonly Expr[] {
   walk(expr, (node) => {
     if (node.kind === "Attribute" && /^(?:detach|data)$/.test(node.attr)) return false;
     // `self.pool.query(self.fake)` may hand back what it cut off.
-    if (node.kind === "Call" && !/^torch\./.test(file.dotted(node.func) ?? "")) return false;
+    if (node.kind === "Call" && !file.dotted(node.func)?.startsWith("torch.")) return false;
     if (node.kind === "Attribute" && selfAttribute(node) !== null) found.push(node);
     const made = node.kind === "Name" && depth < 2 ? file.scopes.onlyValue(node) : null;
     if (made) found.push(...leftOnSelf(made, file, depth + 1));

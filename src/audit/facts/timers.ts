@@ -12,7 +12,7 @@ const CLOCK_WORDS =
 
 /** Anything that makes the host wait makes the clock right; so does `tensor2float(loss)`, wherever that stands. */
 export const WAITS =
-  /synchronize|(?:2|to_?)(?:float|numpy|np|cpu|list|item|scalar)\(|\b(?!no_)\w*sync\w*\(|\.item\(|\.cpu\(|\.tolist\(|\.numpy\(|elapsed_time|(?<![.\w])float\(|print\(.*loss|\.to\(["']cpu/;
+  /synchronize|(?:2|to_?)(?:float|numpy|np|cpu|list|item|scalar)\(|\b(?!no_)\w*sync\w*\(|\.item\(|\.cpu\(|\.tolist\(|\.numpy\(|elapsed_time|(?<![.\w])float\(|(?<![.\w])int\(.*\.(?:sum|max|min|argmax|mean)\(|print\(.*loss|\.to\(["']cpu/;
 
 /** By qualified name, what can be put around work to time it. */
 export interface Timers {

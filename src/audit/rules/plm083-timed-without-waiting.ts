@@ -79,7 +79,6 @@ export const rule: Rule = {
       if (!stop || stop.start < begun.start) continue;
       // How long the training has run so far.
       if (loopsAround(end).some((loop) => facts.stepLoops.has(loop) && !contains(loop, begun))) continue;
-      if (hasTrained({ start: begun.end, end: end.start }, end, facts)) continue;
       // What is read only now and then may be read just when something waits.
       const timed = isReadNowAndThen(difference, file) ? null : begun;
       if (isOnlyQueued(begun, { start: begun.end, end: stop.start }, timed, facts))
@@ -138,18 +137,12 @@ const TELLS = /\b(?:print|info|log\w*|add_scalars?|set_postfix\w*|set_descriptio
 function hasTrained(
   between: { readonly start: number; readonly end: number },
   end: Node,
-  facts: Facts,
+  { backwards, stepLoops }: Facts,
 ): boolean {
-  const { backwards, file, stepLoops } = facts;
   const isWithin = (node: Node): boolean => between.start <= node.start && node.end <= between.end;
   return (
     [...stepLoops].some(isWithin) ||
-    backwards.some(({ call }) => isWithin(call) && loopsAround(call).some((loop) => !contains(loop, end))) ||
-    // `loss = train(loader)`, which has a loop of its own.
-    [...stepLoops].some((loop) => {
-      const fn = functionOf(loop);
-      return fn?.kind === "FunctionDef" && file.callsNamed(fn.name).some(isWithin);
-    })
+    backwards.some(({ call }) => isWithin(call) && loopsAround(call).some((loop) => !contains(loop, end)))
   );
 }
 
