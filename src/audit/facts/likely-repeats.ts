@@ -13,7 +13,7 @@ import { CHANGES, DRAWS } from "./untrained.ts";
 
 /** What others trained, and a project only asks, by its name. */
 const FROZEN =
-  /(?:^|_)(?:teacher\w*|frozen\w*|ref|reference|vgg\w*|lpips\w*|perceptual\w*|clip|clip_model|vae|text_(?:encoder|model|tower)\w*|pretrained\w*|first_stage_model|feature_extractor|inception\w*|old)$|^(?:(?:model|net|encoder|m)_t|(?:ref|reference|old|frozen|pretrained|clip|teacher)_\w+)$/;
+  /(?:^|_)(?:teacher\w*|frozen\w*|ref|reference|vgg\w*|lpips\w*|perceptual\w*|clip|clip_model|vae|text_(?:encoder|model|tower)\w*|pretrained\w*|first_stage_model|feature_extractor|inception\w*|old)$|^(?:(?:model|net|encoder|m)_t|(?:ref|reference|old|frozen|pretrained|clip|teacher)_\w+)$/i;
 
 /** Methods of a network that run it. */
 const RUNS =
