@@ -395,13 +395,13 @@ function isRatioOfBranches({ name, node, value }: Definition, file: PythonFile):
 /** `shortest / h if w > h else shortest / w`: what is compared is what one of them is divided by, as by `min(h, w)`. */
 function isByEitherSide(test: Expr, one: Expr, other: Expr, file: PythonFile): boolean {
   if (test.kind !== "Compare" || test.rights.length !== 1 || !/^[<>]=?$/.test(test.ops[0]!)) return false;
-  const [first, second] = [one, other].map((ratio) =>
-    ratio.kind === "Binary" && ratio.op === "/" ? file.textOf(ratio.right) : null,
+  const sides = [one, other].map((ratio) =>
+    ratio.kind === "Binary" && ratio.op === "/" ? file.textOf(ratio.right) : "",
   );
   const compared = [test.left, test.rights[0]!].map((side) => file.textOf(side));
   return (
-    first !== second &&
-    [first, second].every((side) => side !== null && SIDE.test(side!) && compared.includes(side!)) &&
+    sides.every((side) => SIDE.test(side)) &&
+    sides.toSorted().join() === compared.toSorted().join() &&
     !file.says(ONE_SIZE)
   );
 }

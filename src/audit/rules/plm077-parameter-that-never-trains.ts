@@ -231,7 +231,7 @@ function isLikelyModule(expr: Expr, facts: Facts): boolean {
     expr.kind !== "Call" &&
     // That it has a `requires_grad` is the guess in question.
     (expr.kind === "Attribute" ||
-      /module$/.test(word) ||
+      word.endsWith("module") ||
       !/^(?:tensor|output|number)$/.test(facts.value(expr).what)) &&
     !isOverParameters(expr, facts) &&
     LIKELY_MODULE.test(expr.kind === "Subscript" ? lastWord(expr.value) : word)
