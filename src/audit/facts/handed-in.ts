@@ -14,7 +14,8 @@ export function handedIn(
   const fn = node.parent;
   if (how !== "param" || fn?.kind !== "FunctionDef") return [];
   const cls = methods && fn.parent?.kind === "ClassDef" ? fn.parent : null;
-  if (!cls && fn.parent?.kind !== "Module") return [];
+  // Also one that stands in another function, which is called there.
+  if (!cls && fn.parent?.kind !== "Module" && fn.parent?.kind !== "FunctionDef") return [];
   const at = fn.params.findIndex((param) => param.name === name) - (cls ? 1 : 0);
   return file.callsNamed(fn.name).flatMap((call) => {
     const value = keyword(call, name)?.value ?? positional(call, at);

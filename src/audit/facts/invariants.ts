@@ -1,7 +1,7 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, walk } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Attribute, Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { FUNCTIONS, METHODS } from "./torch-names.ts";
@@ -66,10 +66,11 @@ export function isInvariant(call: Call, loop: Node, facts: Facts): boolean {
 }
 
 /**
- * `[""]` of `[""] * len(images)`, and `""` of `["" for _ in range(count)]`: the same, whatever is asked how many of them. A list
- * that is counted out of what turns with the loop is said by its items.
+ * `[""]` of `[""] * len(images)`, `""` of `["" for _ in range(count)]`, and `style` of `style.expand(count, -1, -1, -1)`: the same,
+ * whatever is asked how many of them. A list that is counted out of what turns with the loop is said by its items.
  */
 export function repeated(node: Node): Expr | null {
+  if (node.kind === "Call") return isSpread(node) ? (node.func as Attribute).value : null;
   if (node.kind === "Binary" && node.op === "*") {
     const list = [node.left, node.right].find((side) => side.kind === "List" && side.items.length > 0);
     return list ?? null;
@@ -80,6 +81,15 @@ export function repeated(node: Node): Expr | null {
   return clause.tests.length === 0 && !namesIn(node.element).some(({ id }) => turned.has(id))
     ? node.element
     : null;
+}
+
+/** By a number that somebody has to say: to a length that is written down it is one shape. */
+function isSpread({ func, args }: Call): boolean {
+  return (
+    func.kind === "Attribute" &&
+    /^(?:expand|expand_as|repeat)$/.test(func.attr) &&
+    args.some(({ value }) => namesIn(value).length > 0)
+  );
 }
 
 /** `self.batch = …`, `self.batch[i] = …` or `self.batch.copy_(…)` in the loop, or in a method of the class that it may call. */

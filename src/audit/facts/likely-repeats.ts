@@ -3,7 +3,7 @@ import { classOf, contains, lastWord, namesIn, walk } from "../../python/nodes.t
 import type { Call, Clause, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
-import { isChanged } from "./invariants.ts";
+import { isChanged, repeated } from "./invariants.ts";
 import { isNetwork } from "./networks.ts";
 import { loopsAround } from "./training.ts";
 import type { Loop } from "./training.ts";
@@ -13,7 +13,7 @@ import { CHANGES, DRAWS } from "./untrained.ts";
 
 /** What others trained, and a project only asks, by its name. */
 const FROZEN =
-  /(?:^|_)(?:teacher\w*|frozen\w*|ref|reference|vgg\w*|lpips\w*|perceptual\w*|clip|clip_model|vae|text_(?:encoder|model|tower)\w*|pretrained\w*|first_stage_model|feature_extractor|inception\w*|old)$|^(?:(?:model|net|encoder|m)_t|(?:ref|reference|old|frozen|pretrained|clip|teacher)_\w+)$/;
+  /(?:^|_)(?:teacher\w*|frozen\w*|ref|reference|vgg\w*|lpips\w*|perceptual\w*|clip|clip_model|vae|text_(?:encoder|model|tower)\w*|pretrained\w*|first_stage_model|feature_extractor|inception\w*|old)$|^(?:(?:model|net|encoder|m)_t|(?:ref|reference|old|frozen|pretrained|clip|teacher)_\w+)$/i;
 
 /** Methods of a network that run it. */
 const RUNS =
@@ -162,6 +162,11 @@ function isSame(
   let same = true;
   walk(expr, (node) => {
     if (!same) return false;
+    const again = node.kind === "Call" ? repeated(node) : null;
+    if (again) {
+      same &&= isSame(again, loop, facts, depth, turned);
+      return false;
+    }
     if (node.kind === "Call" && (RANDOM.test(lastWord(node.func)) || lastWord(node.func).endsWith("_")))
       same = false;
     if (node.kind === "Lambda" || node.kind === "Comp") same = false;

@@ -1,10 +1,12 @@
 import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef, Name, Node, Slice } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import { cutsOwnSides, drawsSizes, handsOutWholeImages, roundsOwnSides } from "./own-sizes.ts";
-import { callsOf } from "./returns.ts";
+import { callsOf, returnsByName } from "./returns.ts";
+import { callTarget } from "./summary.ts";
 
 const COLLATORS = /^DataCollator/;
 
@@ -348,11 +350,17 @@ function isRatio(expr: Expr, file: PythonFile, depth: number): boolean {
       again(expr.right) ||
       (expr.op === "/" && isOfSides(expr.right, file) && !file.says(ONE_SIZE))
     );
+  if (expr.kind === "IfExp") return isByEitherSide(expr.test, expr.body, expr.orelse, file);
   if (expr.kind === "Name")
     return file.scopes
       .reaching(expr)
-      .some(({ how, value }) => how === "assign" && value !== null && again(value));
+      .some(
+        (one) =>
+          one.how === "assign" && one.value !== null && (again(one.value) || isRatioOfBranches(one, file)),
+      );
   if (expr.kind !== "Call") return false;
+  // `scale = scale_for(image.width, image.height, shortest)`, by a function of this file.
+  if ((file.once(returnsByName).get(callTarget(expr, file) ?? "") ?? []).some(again)) return true;
   const name = file.dotted(expr.func) ?? "";
   if (/^builtins\.(?:min|max)$/.test(name))
     return (
@@ -367,6 +375,39 @@ function isRatio(expr: Expr, file: PythonFile, depth: number): boolean {
     expr.args.some(({ value }) => again(value))
   );
 }
+
+/** `scale = shortest / h` under `if w > h:`, of which the other branch has `scale = shortest / w`. */
+function isRatioOfBranches({ name, node, value }: Definition, file: PythonFile): boolean {
+  const statement = statementOf(node);
+  const branch = statement?.parent;
+  if (branch?.kind !== "If" || !value || !branch.body.includes(statement!)) return false;
+  return branch.orelse.some((other) => {
+    const [target] = other.kind === "Assign" ? other.targets : [];
+    return (
+      other.kind === "Assign" &&
+      target?.kind === "Name" &&
+      target.id === name &&
+      isByEitherSide(branch.test, value, other.value, file)
+    );
+  });
+}
+
+/** `shortest / h if w > h else shortest / w`: what is compared is what one of them is divided by, as by `min(h, w)`. */
+function isByEitherSide(test: Expr, one: Expr, other: Expr, file: PythonFile): boolean {
+  if (test.kind !== "Compare" || test.rights.length !== 1 || !/^[<>]=?$/.test(test.ops[0]!)) return false;
+  const sides = [one, other].map((ratio) =>
+    ratio.kind === "Binary" && ratio.op === "/" ? file.textOf(ratio.right) : "",
+  );
+  const compared = [test.left, test.rights[0]!].map((side) => file.textOf(side));
+  return (
+    sides.every((side) => SIDE.test(side)) &&
+    sides.toSorted().join() === compared.toSorted().join() &&
+    !file.says(ONE_SIZE)
+  );
+}
+
+/** `h`, `image.width`, `original_height`, `size[0]` */
+const SIDE = /^(?:[\w.]*(?:height|width)|(?:\w+_)?(?:[hw]|rows|cols)\d?|[\w.]*(?:shape|size)\[-?\d\])$/i;
 
 /** `min(h, w)`, `max(image.shape[:2])`, also under a name. */
 function isOfSides(expr: Expr, file: PythonFile): boolean {

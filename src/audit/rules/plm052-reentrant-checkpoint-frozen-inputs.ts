@@ -48,7 +48,10 @@ export const rule: Rule = {
   },
   *check(facts) {
     const { file } = facts;
-    if (facts.guesses) return yield* likelyFrozen(facts);
+    if (facts.guesses) {
+      yield* likelyAsked(facts);
+      return yield* likelyFrozen(facts);
+    }
     if (file.callsNamed("checkpoint", "checkpoint_sequential").length > 0) yield* byHand(file);
     const wraps = wrapsInAdapters(file);
     // Or a function of another file does it, before this one trains the model.
@@ -141,6 +144,47 @@ function* likelyFrozen({ file, project }: Facts): Generator<Finding> {
   for (const { at, call } of checkpointingSwitches(file))
     if (at === call ? call.args.length === 0 : isBaseFrozen)
       yield { at, message: isBaseFrozen ? UNSAID_FROZEN : UNSAID_QUANTIZED };
+}
+
+/**
+ * `get_peft_model(model, config)` in a script whose command line is that of transformers, and which speaks of its
+ * `--gradient_checkpointing` without a word of the path: `if training_args.gradient_checkpointing: …`.
+ */
+function* likelyAsked(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const wraps = wrapsInAdapters(file);
+  if (wraps.length === 0 || !parsesForTrainer(file)) return;
+  if (file.mentions(SETTINGS) || file.mentions("use_reentrant") || checkpointingSwitches(file).length > 0)
+    return;
+  const isAsked = file
+    .all("Attribute")
+    .some((one) => one.attr === "gradient_checkpointing" && holdsOptions(one.value) && !isSet(one));
+  // What trl trains, it sees to.
+  if (!isAsked || file.says(/^\s*(?:from|import) trl\b/m)) return;
+  if (feedsGradients(file) && !isFedByOptionsOnly(facts)) return;
+  for (const wrap of wraps) if (lastWord(wrap.func) === "get_peft_model") yield { at: wrap, message: ASKED };
+}
+
+const ASKED =
+  "With `--gradient_checkpointing`, transformers 4 takes the reentrant path, and under LoRA the embeddings are frozen: no input of a checkpoint requires gradients, and the adapters get none; call `enable_input_require_grads()` or pass `use_reentrant=False`";
+
+/** `training_args.gradient_checkpointing = …`, which is no question. */
+const isSet = (one: Expr): boolean => one.parent?.kind === "Assign" && one.parent.targets.includes(one);
+
+/** `HfArgumentParser((ModelArguments, TrainingArguments))`, of transformers' own arguments or of a class of this file that adds to them. */
+function parsesForTrainer(file: PythonFile): boolean {
+  const isOwn = (name: string): boolean =>
+    /^transformers\.(?:\w+\.)*(?:Seq2Seq)?TrainingArguments$/.test(name);
+  return file.callsNamed("HfArgumentParser").some((call) =>
+    call.args
+      .flatMap(({ value }) => (itemsOf(value).length > 0 ? itemsOf(value) : [value]))
+      .some((one) => {
+        const name = file.dotted(one) ?? "";
+        if (isOwn(name)) return true;
+        const cls = file.all("ClassDef").find((made) => file.qualified(made) === name);
+        return cls?.args.some(({ value }) => isOwn(file.dotted(value) ?? "")) === true;
+      }),
+  );
 }
 
 /** `CheckpointImpl.REENTRANT`, which `checkpoint_wrapper` is told: the path, whatever transformers says of its own. */

@@ -6,6 +6,7 @@ import { given, hidesArguments, literalDict } from "../facts/arguments.ts";
 import { isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
+import { last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -117,6 +118,27 @@ function isOfFsdp({ args: [first] }: Call, file: PythonFile): boolean {
   return first !== undefined && file.dotted(first.value)?.endsWith(".FullyShardedDataParallel") === true;
 }
 
+const STRATEGY = /^(?:pytorch_)?lightning(?:_fabric)?\.(?:\w+\.)*FSDPStrategy$/;
+
+/** What sees to the units itself: a class that sets the model up in a way of its own, or a model that wraps its parts. */
+const SETS_UP = /wrap_policy|\bwrap\(|enable_wrap|fully_shard|def _?setup_(?:module|model)\b/;
+
+/** `Saving(precision=half)` of `class Saving(FSDPStrategy):`, which changes something else. */
+function strategiesOfOwn(file: PythonFile): readonly Call[] {
+  if (!file.mentions("FSDPStrategy") || file.says(/configure_(?:model|sharded_model)|\bwrap\(/)) return [];
+  const names = new Set<string>();
+  for (const cls of file.all("ClassDef")) {
+    const isOne = cls.args.some(({ value }) => {
+      const base = file.dotted(value) ?? "";
+      return STRATEGY.test(base) || names.has(base);
+    });
+    if (isOne && !SETS_UP.test(file.codeOf(cls))) names.add(file.qualified(cls));
+  }
+  return [...names].flatMap((name) =>
+    file.callsNamed(last(name)).filter(({ func }) => file.dotted(func) === name),
+  );
+}
+
 export const rule: Rule = {
   meta: {
     code: "PLM059",
@@ -160,10 +182,13 @@ export const rule: Rule = {
         // The model may wrap its own parts, in a file of its own.
         yield { at: strategy, severity: "note", message: MESSAGE };
     }
+    for (const call of strategiesOfOwn(file))
+      if (!hasStars(call) && !keyword(call, "auto_wrap_policy") && !keyword(call, "policy"))
+        yield { at: call.func, severity: "note", message: MESSAGE };
     if (file.callsNamed("FullyShardedDataParallel", "fully_shard", "FSDPStrategy").length === 0) return;
     const named = (pattern: RegExp): Call[] =>
       file.all("Call").filter((call) => pattern.test(file.dotted(call.func) ?? ""));
-    for (const call of named(/^(?:pytorch_)?lightning(?:_fabric)?\.(?:\w+\.)*FSDPStrategy$/))
+    for (const call of named(STRATEGY))
       if (!hasStars(call) && !keyword(call, "auto_wrap_policy") && !keyword(call, "policy"))
         yield { at: call.func, message: MESSAGE };
     // `fully_shard` of the root alone, with no loop over its blocks before.

@@ -1,9 +1,11 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord, namesIn } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Assign, Attribute, Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { handedIn } from "../facts/handed-in.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { assignsBeyondNames } from "../facts/assigns.ts";
@@ -89,8 +91,7 @@ export const rule: Rule = {
         // What a module keeps for itself under that name is its own affair.
         if (target.attr !== "requires_grad" || (isSelf(target.value) && statement.value.kind !== "Const"))
           continue;
-        // `if isinstance(x, nn.Parameter): x.requires_grad = True`
-        if (ancestors(statement).some((at) => at.kind === "If" && /Parameter\b/.test(file.textOf(at.test))))
+        if (isToldApart(statement, target.value, facts) || isDoneBeside(statement, target.value, facts))
           continue;
         const message = noAttribute(statement.value);
         if (isModule(target.value, facts)) yield { at: statement, message };
@@ -187,6 +188,38 @@ function isRunOnGiven(call: Call, fn: FunctionDef): boolean {
   return namesIn(call).some(({ id }) => fn.params.some(({ name }) => name === id && name !== "self"));
 }
 
+/** `if isinstance(x, nn.Parameter): x.requires_grad = True`, and wherever else `x` is asked what it is. */
+function isToldApart(statement: Assign, target: Expr, { file }: Facts): boolean {
+  const asked = `isinstance(${file.textOf(target)},`;
+  return ancestors(statement).some(
+    (at) =>
+      at.kind === "If" && (/Parameter\b/.test(file.textOf(at.test)) || file.textOf(at.test).includes(asked)),
+  );
+}
+
+/** `for p in module.parameters(): p.requires_grad = False` beside it: what is put on the module only says so. */
+function isDoneBeside(statement: Assign, module: Expr, { file }: Facts): boolean {
+  const text = file.textOf(module);
+  return file.callsNamed("parameters", "named_parameters").some((call) => {
+    const loop = call.func.kind === "Attribute" && file.textOf(call.func.value) === text ? call.parent : null;
+    return (
+      loop?.kind === "For" &&
+      functionOf(call) === functionOf(statement) &&
+      /\brequires_grad/.test(loop.body.map((one) => file.textOf(one)).join())
+    );
+  });
+}
+
+/** A parameter of a function that this file gives a module somewhere: `switch(model.encoder, False)`. */
+function isGivenModule(param: Definition, facts: Facts): boolean {
+  return handedIn(param, facts.file, true).some(
+    (given) =>
+      // What is only handed on may come from here again.
+      !(given.kind === "Name" && facts.file.scopes.reaching(given).some(({ how }) => how === "param")) &&
+      isModule(given, facts),
+  );
+}
+
 /** By its name, where it is no parameter by that. */
 function isLikelyModule(expr: Expr, facts: Facts): boolean {
   const word = lastWord(expr);
@@ -196,7 +229,10 @@ function isLikelyModule(expr: Expr, facts: Facts): boolean {
     return given.value.items.some((one) => one.kind === "Attribute" && isLikelyModule(one, facts));
   return (
     expr.kind !== "Call" &&
-    (expr.kind === "Attribute" || !/^(?:tensor|output|number)$/.test(facts.value(expr).what)) &&
+    // That it has a `requires_grad` is the guess in question.
+    (expr.kind === "Attribute" ||
+      word.endsWith("module") ||
+      !/^(?:tensor|output|number)$/.test(facts.value(expr).what)) &&
     !isOverParameters(expr, facts) &&
     LIKELY_MODULE.test(expr.kind === "Subscript" ? lastWord(expr.value) : word)
   );
@@ -391,8 +427,10 @@ function isModule(expr: Expr, facts: Facts): boolean {
   )
     return true;
   if (expr.kind === "Name") {
+    const [one, ...more] = definitions;
     return (
       facts.networks.is(expr) ||
+      (one?.how === "param" && more.length === 0 && isGivenModule(one, facts)) ||
       (definitions.length > 0 &&
         definitions.every(({ how, value, index }) => {
           if (how !== "iterate" || value === null) return false;
