@@ -84,9 +84,10 @@ export const rule: Rule = {
         settings.every(
           (call) => hidesArguments(call, file) || NO_SETTINGS.test(last(file.dotted(call.func) ?? "")),
         ) &&
-        given(trainer, "compute_metrics", file) !== null &&
+        isGiven(trainer, "compute_metrics", file) &&
         (given(trainer, "eval_dataset", file) !== null ||
-          (hidesArguments(trainer, file) && file.mentions("eval_dataset"))) &&
+          (hidesArguments(trainer, file) &&
+            (file.mentions("eval_dataset") || (facts.guesses && isHandedData(trainer))))) &&
         !isSmall(modelOf(trainer, facts) || file.text)
       )
         yield { at: trainer, severity: "note", message: MESSAGE };
@@ -136,6 +137,14 @@ export const rule: Rule = {
 
 const MESSAGE =
   "Without `eval_accumulation_steps` the logits of the whole evaluation set stay on the device until it ends";
+
+/** `**data_module`, made elsewhere, where no data are named: who measures has some to evaluate on among it. */
+function isHandedData(trainer: Call): boolean {
+  return (
+    trainer.args.some(({ star }) => star === 2) &&
+    !trainer.args.some(({ name }) => name === "train_dataset" || name === "eval_dataset")
+  );
+}
 
 /** The metrics look for the largest of them, which texts that were generated have none of. */
 function wantsLogits(trainer: Call, file: PythonFile): boolean {
