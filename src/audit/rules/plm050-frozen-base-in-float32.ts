@@ -353,12 +353,14 @@ function hasTypedWord(call: Call, file: PythonFile): boolean {
         ) ||
         saysType(one.value, file) ||
         file.scopes.uses(one).some((use) => {
-          const statement = statementOf(use);
+          // `OtherModel.from_pretrained(name, torch_dtype=dtype, **settings)` puts nothing into them.
+          const statement = use.parent?.kind === "Arg" && use.parent.star === 2 ? null : statementOf(use);
           return (
             statement !== null &&
             !contains(statement, call) &&
             says(statement) &&
-            (/dtype/.test(file.textOf(statement)) || !isAsked(statement))
+            // What four bits are computed in, `bnb_4bit_compute_dtype`, is not what the rest is loaded in.
+            (/\b(?:torch_)?dtype\b/.test(file.textOf(statement)) || !isAsked(statement))
           );
         }),
     );
