@@ -308,6 +308,13 @@ function isTransposed(expr: Expr, facts: Facts, depth = 0): boolean {
 }
 
 const REARRANGES = /^einops(?:\.einops)?\.rearrange$/;
+/** `x` of `rearrange(x, "b h i j -> (b h) i j")`: the same places in another order. */
+export function rearrangedOf(call: Call, file: PythonFile): Expr | null {
+  return lastWord(call.func) === "rearrange" && REARRANGES.test(file.dotted(call.func) ?? "")
+    ? positional(call, 0)
+    : null;
+}
+
 const REARRANGING = /^einops\.layers\.torch\.Rearrange$/;
 
 /**

@@ -3,7 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Binary, Call, Comp, Expr, Name, Subscript } from "../../python/tree.ts";
-import { attentions, equationOf, isFallback } from "./attention.ts";
+import { attentions, equationOf, isFallback, rearrangedOf } from "./attention.ts";
 import { isOnlyMadeBy, isSelf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { isOnOtherWay } from "./guards.ts";
@@ -462,8 +462,10 @@ export function heldValue(
 
 /** `torch.einsum(…)` of `torch.einsum(…).contiguous()`, and `a @ b` of `(a @ b).view(n, -1)`: the same places in another order. */
 function unshaped(expr: Expr, facts: Facts): Expr {
-  return expr.kind === "Call" &&
-    expr.func.kind === "Attribute" &&
+  if (expr.kind !== "Call") return expr;
+  const inner = rearrangedOf(expr, facts.file);
+  if (inner) return unshaped(inner, facts);
+  return expr.func.kind === "Attribute" &&
     facts.file.dotted(expr.func) === null &&
     /^(?:contiguous|view|reshape|transpose|permute|squeeze|unsqueeze|flatten)$/.test(expr.func.attr)
     ? unshaped(expr.func.value, facts)

@@ -3,6 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { contains, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition, Scopes } from "../../python/scopes.ts";
 import type { Binary, Call, Expr, Name, NodeOf } from "../../python/tree.ts";
+import { rearrangedOf } from "../facts/attention.ts";
 import { isOnlyMadeBy } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOnOtherWay, isOtherBranch } from "../facts/guards.ts";
@@ -152,14 +153,21 @@ function isMatrixProduct(value: Expr, facts: Facts, depth = 0): boolean {
   if (depth > 5) return false;
   const again = (inner: Expr): boolean => isMatrixProduct(inner, facts, depth + 1);
   if (value.kind === "Name") {
+    const made = facts.file.scopes.reaching(value);
     // `rows = rows.view(n, k, -1)`
-    const [made, ...more] = facts.file.scopes.reaching(value);
-    const isOwn = made?.value?.kind === "Name" || (made ? contains(made.value ?? made.node, value) : true);
-    return !isOwn && more.length === 0 && made!.how === "assign" && again(made!.value!);
+    const isOwn = made.some((one) => one.value?.kind === "Name" || contains(one.value ?? one.node, value));
+    if (isOwn || made.some(({ how }) => how !== "assign")) return false;
+    const product = made.find((one) => again(one.value!));
+    // `rows = places(x)` in one branch, and in the other `rows = x @ y`: there it is.
+    return (
+      product !== undefined && made.every((one) => one === product || isOtherBranch(one.node, product.node))
+    );
   }
   if (value.kind === "Binary")
     return value.op === "@" || (/^[+-]$/.test(value.op) && (again(value.left) || again(value.right)));
   if (value.kind !== "Call") return false;
+  const rearranged = rearrangedOf(value, facts.file);
+  if (rearranged) return again(rearranged);
   const word = lastWord(value.func);
   if (RESHAPES.test(word) && value.func.kind === "Attribute" && facts.file.dotted(value.func) === null)
     return again(value.func.value);
