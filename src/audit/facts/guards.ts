@@ -1,3 +1,4 @@
+import { isTrue } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, classOf, contains, isStatement, walk } from "../../python/nodes.ts";
 import type { Call, Expr, If, Node, Stmt } from "../../python/tree.ts";
@@ -208,7 +209,7 @@ function readTest(statement: If, child: Node, file: PythonFile): Frequency {
   if (isBegun(statement, child)) return "throttled";
   if (isToldToJudge(test, inBody)) return "throttled";
   if (isToldToJudge(test, !inBody)) return "every";
-  if (isOffByDefault(statement, child)) return "unknown";
+  if (isOffByDefault(statement, child) && !isOnInTraining(statement, file)) return "unknown";
   if (isForEvaluation(statement, child)) return "throttled";
   if (isWithoutRequired(statement, child)) return "unknown";
   if (isEmptied(statement, child)) return "unknown";
@@ -234,6 +235,17 @@ function readTest(statement: If, child: Node, file: PythonFile): Frequency {
   if (inElse && UNTRAINED.test(file.textOf(test))) return "every";
   if (inBody ? isFine(test, file) : isSpoilt(test, file)) return "every";
   return isFlag(test) || isSwitch(statement) || isKeptSetting(test, file) ? "every" : "unknown";
+}
+
+/** `if is_train and augments:` of `def process(self, batch, is_train=False)`, which this file calls with True: a training does. */
+function isOnInTraining({ test }: If, file: PythonFile): boolean {
+  const asked = test.kind === "Bool" && test.op === "and" ? test.values : [test];
+  const isOn = (one: Expr): boolean => {
+    if (one.kind !== "Name" || !/^(?:(?:is|in|for)_)?train(?:ing)?$/.test(one.id)) return false;
+    const [param, ...more] = file.scopes.reaching(one);
+    return param?.how === "param" && more.length === 0 && handedIn(param, file, true).some(isTrue);
+  };
+  return asked.every((one) => isOn(one) || !isOff(one, test.parent as If, true)) && asked.some(isOn);
 }
 
 /** `if torch.isfinite(loss):`, `if scale != float("inf"):`: what is not so is rare. */
