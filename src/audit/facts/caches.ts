@@ -52,19 +52,19 @@ function isNothing(value: Expr | null): boolean {
   return bare?.kind === "Num" && (bare.text === "0" || bare !== value);
 }
 
-/** `if key not in self.cache: …` that computes what is missing and never puts it there. */
+/** `if key not in self.cache: …`, or what is caught, that computes what is missing and never puts it there. */
 function* neverStored(facts: Facts): Generator<Unfilled> {
+  for (const { asked, cache } of caught(facts))
+    if (cache.kind === "Name" && isNeverPut(cache, facts) && facts.hot(asked))
+      yield { asked, cache: cache.id, why: "nothing put", maybe: true };
   for (const test of facts.file.all("If")) {
     const { test: asked } = test;
     if (asked.kind !== "Compare" || !asked.rights[0]) continue;
     // `if n in self.cache: return self.cache[n]` says the same.
-    const first = test.body[0];
     const hit =
       asked.ops[0] === "in" &&
-      test.body.length === 1 &&
-      (first?.kind === "Return" ||
-        // `table = self.cache[n]`, and the other branch computes it.
-        (first?.kind === "Assign" && first.value.kind === "Subscript" && test.orelse.length > 0));
+      ((test.body.length === 1 && test.body[0]!.kind === "Return") ||
+        (test.orelse.length > 0 && test.body.every(isTaken)));
     const lookup = asked.ops[0] === "is" && isNone(asked.rights[0]) ? gotten(asked.left, facts) : null;
     if (asked.ops[0] !== "not in" && !hit && !lookup) continue;
     const cache = lookup ?? asked.rights[0];
@@ -85,6 +85,11 @@ function* neverStored(facts: Facts): Generator<Unfilled> {
     if (helper && !/torch\./.test(text)) continue;
     yield { asked, cache: `self.${own}`, why: "nothing put", maybe: helper };
   }
+}
+
+/** `table = self.cache[n]`, where the other branch computes it; with several caches of one key, one of these for each. */
+function isTaken(one: Stmt): boolean {
+  return one.kind === "Assign" && one.value.kind === "Subscript";
 }
 
 /** `windows = {}` at the top of the file, which nothing here is put into, and which nobody else is handed. */

@@ -222,8 +222,17 @@ export function isForKeeping(call: Node, file: PythonFile): boolean {
     /self\.\w+ is (?:not )?None|\bglobal\b|setattr\(|cache/i.test(file.codeOf(fn))
   )
     return true;
-  for (let at: Node | null = call.parent; at && at !== fn; at = at.parent) {
+  let child = call;
+  for (let at = call.parent; at && at !== fn; child = at, at = at.parent) {
     if (at.kind === "If" && /\bself\b|None|cache|not in|hasattr/.test(file.textOf(at.test))) return true;
+    // `if key in kept: …`, and the other branch makes it.
+    if (
+      at.kind === "If" &&
+      at.test.kind === "Compare" &&
+      at.test.ops[0] === "in" &&
+      at.orelse.includes(child as never)
+    )
+      return true;
     if (at.kind === "IfExp" && /\bself\b|None|cache/.test(file.textOf(at.test))) return true;
     if (at.kind === "Assign" && at.targets.some((one) => isKeeper(one))) return true;
     if (
