@@ -275,7 +275,7 @@ const learnsIn = (loop: Loop, file: PythonFile): boolean =>
   );
 
 /** `teacher.train()`, `Adam(teacher.parameters())` */
-const isTrained = (net: Expr, file: PythonFile): boolean =>
+export const isTrained = (net: Expr, file: PythonFile): boolean =>
   file.says(
     new RegExp(
       `(?:Adam\\w*|SGD|RMSprop|optim\\w*)\\([^\\n]*\\b${lastWord(net)}\\.(?:module\\.)?parameters\\(|\\b${lastWord(net)}\\.train\\(\\s*(?:True)?\\)`,

@@ -13,6 +13,7 @@ import { comesAgain } from "../facts/nests.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { holdsOptions } from "../facts/options.ts";
 import { callsOf } from "../facts/returns.ts";
+import { askedInRollout } from "../facts/rolled-out.ts";
 import { callTarget } from "../facts/summary.ts";
 import { isPickedFrom } from "../facts/picked-parts.ts";
 import { isTrainedApart } from "../facts/trained-apart.ts";
@@ -145,6 +146,12 @@ function* byNames(facts: Facts): Generator<Finding> {
         message: often === "step" ? ofSame(call, facts) : ofTurns(call, facts),
       };
   }
+  for (const call of askedInRollout(facts))
+    yield {
+      at: call,
+      severity: "note",
+      message: `\`${facts.file.textOf(call.func)}\` does not change, and has been asked the same for the rollout; keep what it gave there, and read that in the steps`,
+    };
 }
 
 /** Of a network that is frozen in a plain run, and learns only where somebody asks for that: then it is to be run anew. */
