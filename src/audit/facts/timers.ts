@@ -88,9 +88,22 @@ function pairsOf(cls: ClassDef, file: PythonFile): readonly string[] {
   return stops.flatMap(({ fn, begun }) =>
     methods.flatMap((start) =>
       start !== fn && keepsReading(start, begun, file)
-        ? [`${file.qualified(start)}>${file.qualified(fn)}`]
+        ? [fn, ...callersOf(fn, cls, file)].map((stop) => `${file.qualified(start)}>${file.qualified(stop)}`)
         : [],
     ),
+  );
+}
+
+/** `def hold(self): self.total += self.toc()`: methods that stop the clock by another one, and wait for nothing either. */
+function callersOf(stop: FunctionDef, cls: ClassDef, file: PythonFile): readonly FunctionDef[] {
+  return methodsOf(cls).filter(
+    (fn) =>
+      fn !== stop &&
+      !fn.name.startsWith("__") &&
+      !WAITS.test(file.codeOf(fn)) &&
+      file
+        .callsNamed(stop.name)
+        .some((call) => functionOf(call) === fn && selfAttribute(call.func) === stop.name),
   );
 }
 

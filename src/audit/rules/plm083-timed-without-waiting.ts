@@ -10,7 +10,7 @@ import {
   walk,
 } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Arg, Attribute, Call, Expr, For, FunctionDef, Node, With } from "../../python/tree.ts";
+import type { Arg, Attribute, Call, Expr, For, FunctionDef, Name, Node, With } from "../../python/tree.ts";
 import { feedsBackward } from "../facts/behind-loss.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -303,8 +303,15 @@ function keptObject(expr: Expr, file: PythonFile): Call | null {
   const cls = own === null ? null : classOf(expr);
   const [write, ...more] = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
   const made =
-    expr.kind === "Name" ? file.scopes.onlyValue(expr) : more.length === 0 ? (write?.value ?? null) : null;
+    expr.kind === "Name" ? givenAlone(expr, file) : more.length === 0 ? (write?.value ?? null) : null;
   return made?.kind === "Call" ? made : null;
+}
+
+/** Its only value, also of `data, model = Timer(), Timer()`. */
+function givenAlone(name: Name, { scopes }: PythonFile): Expr | null {
+  const [one, ...more] = scopes.reaching(name);
+  if (one?.how !== "unpack" || more.length > 0 || one.index === null) return scopes.onlyValue(name);
+  return one.value?.kind === "Tuple" ? (one.value.items[one.index] ?? null) : null;
 }
 
 /** What a dict, or a list, holds: `{name: Timer(device) for name in names}`. */
