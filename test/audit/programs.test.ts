@@ -494,3 +494,111 @@ test("a call that tells its function not to train makes no training of the loop 
   for (const given of [", training=False", ", False"]) expect(audit("training=True", given), given).toBe(0);
   expect(audit("training=False", "")).toBe(0);
 });
+
+test("a loop that speaks of no library takes the steps of a model that is imported by its name", () => {
+  const model = {
+    path: "models/cycle_gan_model.py",
+    text: [
+      "import torch",
+      "from .base_model import BaseModel",
+      "class CycleGANModel(BaseModel):",
+      "    def __init__(self, opt):",
+      "        self.net = torch.nn.Linear(4, 4).cuda()",
+      "        self.crit = torch.nn.L1Loss()",
+      "        self.optimizer = torch.optim.SGD(self.net.parameters(), 0.1)",
+      "        self.seen = 0.0",
+      "    def set_input(self, data):",
+      "        self.real = data['A'].cuda()",
+      "    def forward(self):",
+      "        self.fake = self.net(self.real)",
+      "    def optimize_parameters(self):",
+      "        self.forward()",
+      "        self.loss_G = self.crit(self.fake, self.real)",
+      "        self.seen += self.loss_G",
+      "        self.optimizer.zero_grad()",
+      "        self.loss_G.backward()",
+      "        self.optimizer.step()",
+      "",
+    ].join("\n"),
+  };
+  const other = {
+    path: "models/pix_model.py",
+    text: model.text.replace("CycleGANModel", "PixModel"),
+  };
+  const base = {
+    path: "models/base_model.py",
+    text: [
+      "import torch",
+      "class BaseModel:",
+      "    def test(self):",
+      "        self.forward()",
+      "    def forward(self): pass",
+      "    def optimize_parameters(self): pass",
+      "    def get_current_losses(self):",
+      "        found = {}",
+      "        for name in self.loss_names:",
+      "            found[name] = float(getattr(self, 'loss_' + name))",
+      "        return found",
+      "",
+    ].join("\n"),
+  };
+  const maker = {
+    path: "models/__init__.py",
+    text: [
+      "import importlib",
+      "def create_model(opt):",
+      "    lib = importlib.import_module('models.' + opt.model + '_model')",
+      "    wanted = opt.model.replace('_', '') + 'model'",
+      "    for name, cls in lib.__dict__.items():",
+      "        if name.lower() == wanted: return cls(opt)",
+      "",
+    ].join("\n"),
+  };
+  const options = {
+    path: "options.py",
+    text: [
+      "import argparse",
+      "p = argparse.ArgumentParser()",
+      "p.add_argument('--model', default='cycle_gan')",
+      "",
+    ].join("\n"),
+  };
+  const audit = (print: string): readonly string[] =>
+    auditTexts(
+      [
+        {
+          path: "train.py",
+          text: [
+            "from options import opt",
+            "from models import create_model",
+            "model = create_model(opt)",
+            "for epoch in range(9):",
+            "    for i, data in enumerate(dataset):",
+            "        model.set_input(data)",
+            "        model.optimize_parameters()",
+            ...print.split("\n").map((line) => `        ${line}`),
+            "",
+          ].join("\n"),
+        },
+        maker,
+        options,
+        base,
+        model,
+        other,
+      ],
+      { ...DEFAULTS, likely: true, select: ["PLM001", "PLM019", "PLM029"] },
+    ).findings.map(
+      ({ rule, path, message }) =>
+        `${rule} ${path}${/nothing here uses|only with|default/.test(message) ? " elsewhere" : ""}`,
+    );
+  const always = ["PLM001 models/cycle_gan_model.py", "PLM019 models/base_model.py"];
+  const found = audit("print(model.get_current_losses())");
+  expect(found).toEqual(expect.arrayContaining([...always, "PLM029 models/base_model.py"]));
+  expect(found.filter((one) => one.startsWith("PLM001 models/pix_model.py"))).toEqual([
+    "PLM001 models/pix_model.py elsewhere",
+  ]);
+  // Only now and then.
+  const seldom = audit("if i % 100 == 0:\n    print(model.get_current_losses())");
+  expect(seldom).toEqual(expect.arrayContaining(always));
+  expect(seldom).not.toContain("PLM029 models/base_model.py");
+});

@@ -4,6 +4,7 @@ import { copied } from "../../python/source.ts";
 import type { Node, NodeOf } from "../../python/tree.ts";
 import { armsOf, choicesOf, otherOption, whenRun } from "./choices.ts";
 import type { Role } from "./classes.ts";
+import { importedByName } from "./imported-by-name.ts";
 import { OF_LOSSES } from "./naming.ts";
 import type { CallGraph, Fn } from "./graph.ts";
 import type { Names } from "./names.ts";
@@ -64,6 +65,8 @@ export class Words {
       const of = args[0]?.value;
       if (of?.kind === "Name" && imported.has(of.id)) this.add(`${imported.get(of.id)!}.*`);
     }
+    // `import_module(f"models.{kind}_model")`, of which the classes are taken that go by that name.
+    for (const one of importedByName(file)) if (one.endsWith(".")) this.add(`${last(one.slice(0, -1))}.*`);
     if (file.callsNamed("globals", "locals", "eval").some(({ func }) => func.kind === "Name"))
       this.add(`${last(file.module)}.*`);
     if (spoken.isChoosy) for (const word of spoken.words()) this.add(word);
@@ -389,16 +392,18 @@ function isLeft({ trains, module }: FileSummary, mentioned: Mentioned): boolean 
   return !trains && !isByName(mentioned) && !isImported(module, mentioned);
 }
 
-/** Modules that `import_module(f"models.{args.model}")` comes to only with another name than the default. */
+/** Modules that `import_module(f"models.{args.model}")`, or `f"models.{args.model}_model"`, comes to only with another name than the default. */
 export function otherChoices(summaries: readonly FileSummary[], mentioned: Mentioned): ReadonlySet<string> {
   if (!isByName(mentioned)) return new Set();
   const defaults = new Set(summaries.flatMap(({ options }) => Object.values(options ?? {})));
   const folder = (module: string): string => module.slice(0, module.lastIndexOf("."));
   const modules = summaries.map(({ module }) => module).filter((module) => module.includes("."));
-  const chosen = new Set(modules.filter((module) => defaults.has(last(module))).map(folder));
+  const isDefault = (module: string): boolean =>
+    defaults.has(last(module)) || defaults.has(last(module).replace(/_[a-z]+$/, ""));
+  const chosen = new Set(modules.filter(isDefault).map(folder));
   return new Set(
     modules.filter(
-      (module) => chosen.has(folder(module)) && !defaults.has(last(module)) && !isImported(module, mentioned),
+      (module) => chosen.has(folder(module)) && !isDefault(module) && !isImported(module, mentioned),
     ),
   );
 }

@@ -2,7 +2,7 @@ import type { FileSummary } from "./summary.ts";
 
 /** `kl_divergence_loss`, `get_log_prob`: no word that tensors, lists and loggers have methods for. */
 export function isCompound(name: string): boolean {
-  return isLong(name) && !RUN_ALONE.test(name);
+  return (isLong(name) && !RUN_ALONE.test(name)) || STEPPERS.test(name);
 }
 
 /** `evaluate_actions`, `loss`: a part of training only where it stands beside a backward. */

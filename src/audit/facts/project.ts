@@ -561,7 +561,7 @@ const MOST_ALIKE = 6;
 
 /**
  * Methods that files which train call on we know not what, and whose names only a few classes of the tree have, all of them
- * networks: by name, the qualified ones.
+ * networks, or objects around some that take their steps: by name, the qualified ones.
  */
 function networkMethods(
   summaries: readonly FileSummary[],
@@ -586,7 +586,7 @@ function networkMethods(
     for (const method of methods) {
       const alike = found.get(method);
       if (!alike) continue;
-      if (roles.get(cls) !== "module") others.add(method);
+      if (roles.get(cls) !== "module" && !methods.some((one) => STEPPERS.test(one))) others.add(method);
       alike.push(`${cls}.${method}`);
     }
   for (const [method, alike] of found)

@@ -44,21 +44,22 @@ export function* inStepOfCaller(facts: Facts): Generator<Unwanted> {
 function sitesOf(
   fn: FunctionDef,
   steps: readonly Call[],
-  { backwards, file }: Facts,
+  facts: Facts,
 ): readonly { readonly site: Call; readonly taken: readonly string[] }[] {
+  const { file } = facts;
   const cls = classOf(fn);
-  const differentiating = new Set(backwards.map((one) => functionOf(one.call)));
   const isOwn = (call: Call): boolean => selfAttribute(call.func) !== null && classOf(call) === cls;
   return file.callsNamed(fn.name).flatMap((site) => {
     const around = functionOf(site);
     if (!around || !isOwn(site)) return [];
     const below = (node: Node): boolean => functionOf(node) === around && node.start > site.end;
-    const next = [...differentiating].flatMap((other) =>
-      other?.kind === "FunctionDef"
-        ? file.callsNamed(other.name).filter((call) => isOwn(call) && below(call))
-        : [],
-    );
-    const end = Math.min(...next.map(({ start }) => start));
+    // `self.backward_D_A()`, which differentiates by another method.
+    let end = Infinity;
+    walk(around, (node) => {
+      if (node.kind === "Call" && node.start < end && below(node) && isOwn(node))
+        if (facts.callee(node)?.reachesBackward === true) end = node.start;
+      return true;
+    });
     const taken = steps.filter((step) => below(step) && step.start < end);
     return taken.length > 0 ? [{ site, taken: taken.map((step) => file.textOf(steppedBy(step))) }] : [];
   });

@@ -11,6 +11,7 @@ import { iteratedText } from "../facts/loaders.ts";
 import { likelyLooked } from "../facts/likely-runs.ts";
 import { looks, unrecorded } from "../facts/looks.ts";
 import { isNetwork } from "../facts/networks.ts";
+import { testsOfOwn } from "../facts/own-tests.ts";
 import { ownSwitches, ranAfterOwnSwitch } from "../facts/own-switches.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -63,6 +64,15 @@ export const rule: Rule = {
         },
       };
     }
+    if (facts.guesses)
+      for (const run of testsOfOwn(facts)) {
+        if (seen.has(functionOf(run)!)) continue;
+        seen.add(functionOf(run)!);
+        yield {
+          at: run.func,
+          message: `What \`${facts.file.textOf(run.func)}\` runs here is only looked at, yet it records a graph and saves its activations`,
+        };
+      }
     if (facts.guesses)
       for (const run of likelyLooked(facts))
         yield {

@@ -253,7 +253,8 @@ function takesBatch({ name }: FunctionDef): boolean {
 
 const BATCH = /^(?:mini_?)?batch(?:_data|_dict|ed)?$|^data_batch$/;
 
-const TAKES_BATCH = /^_?(?:pre_?process|prepare|parse|unpack|move|send)(?:_(?:batch|func|fn|data|inputs?))?$/;
+const TAKES_BATCH =
+  /^_?(?:(?:pre_?process|prepare|parse|unpack|move|send)(?:_(?:batch|func|fn|data|inputs?))?|(?:set|feed)_(?:batch|data|inputs?))$/;
 
 /** Whether what is iterated hands out pinned batches. */
 type Pins = (iter: Expr, facts: Facts) => boolean;
