@@ -59,3 +59,16 @@ export function areBesideLoss(expr: Expr, file: PythonFile): boolean {
   const definitions = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
   return definitions.length > 0 && definitions.every(isBesideLoss);
 }
+
+/** `loss` of `loss, loss_node = compute(out, y)`, of which the second is differentiated: the first is there to be told, whatever it is. */
+export function isToldBefore(
+  { name, node, index }: Definition,
+  differentiated: ReadonlySet<Definition>,
+  { scopes }: PythonFile,
+): boolean {
+  if (index === null || !isLossName(name) || node.parent?.kind !== "Tuple") return false;
+  return node.parent.items.slice(index + 1).some((item) => {
+    const other = item.kind === "Name" && isLossName(item.id) ? scopes.definitionAt(item) : null;
+    return other !== null && differentiated.has(other);
+  });
+}

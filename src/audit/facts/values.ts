@@ -3,7 +3,14 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
-import { areBesideLoss, isBesideLoss, isCount, isNumberOfForward, isSize } from "./beside-results.ts";
+import {
+  areBesideLoss,
+  isBesideLoss,
+  isCount,
+  isNumberOfForward,
+  isSize,
+  isToldBefore,
+} from "./beside-results.ts";
 import { CallValues } from "./call-values.ts";
 import { attributesOf, holdsModules, isModuleDict, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Attribute, Role } from "./classes.ts";
@@ -273,6 +280,8 @@ export class Values {
         // `loss, acc = net(x)`: counted, by somebody who may have read it.
         if (value.what === "output" && COUNTED.test(definition.name)) return { ...value, graph: "unknown" };
         if (value.what === "tensor" || value.what === "output") {
+          if (!this.#around.guesses && isToldBefore(definition, this.differentiated, this.#file))
+            return UNKNOWN;
           if (holdsIndices(definition)) return { ...value, what: "tensor", graph: "no" };
           const { value: call, index } = definition;
           // `actions, log_probs = self.actor.evaluate(states)`
