@@ -33,10 +33,10 @@ export function behindViews(expr: Expr, file: PythonFile, depth = 0): Expr | nul
     : null;
 }
 
-/** `[:, :n]`, `[None]`, `[:n, 0]`: what is picked by an index is a new tensor, and small. */
+/** `[:, :n]`, `[None]`, `[..., 0]`: what is picked by an index is a new tensor, and small. */
 function isSlice(index: Expr): boolean {
   if (index.kind === "Tuple") return index.items.every((item) => item.kind === "Num" || isSlice(item));
-  return index.kind === "Slice" || (index.kind === "Const" && index.value === null);
+  return index.kind === "Slice" || index.kind === "Const";
 }
 
 /** `w` of `w.squeeze()` and of `torch.squeeze(w)`. */

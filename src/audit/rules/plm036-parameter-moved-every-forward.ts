@@ -112,6 +112,8 @@ function isFetched(call: Call, facts: Facts): boolean {
   const cls = classOf(call);
   if (func.kind !== "Attribute" || func.attr === "cuda" || func.attr === "type_as" || !cls) return false;
   if (func.attr === "to" && facts.device(argument(call, "device", 0)) !== "cpu") return false;
+  // Cut off from its graph it is read to look at, which is told of as a read.
+  if (/\.(?:detach\(\)|data)$/.test(facts.file.textOf(func.value))) return false;
   if (!isModuleRole(facts.role(cls)) || facts.project.accelerated.size === 0) return false;
   return (
     (isOwnWeight(func.value, facts) || isViewOfOwn(func.value, facts)) &&

@@ -25,9 +25,11 @@ class Scaled(nn.Module):
         super().__init__()
         self.log_scale = nn.Parameter(torch.zeros(c))
         self.mixing = nn.Parameter(torch.eye(c))
+        self.conv = nn.Conv1d(c, c, 1)
 
     def forward(self, x):
         det = torch.linalg.slogdet(self.mixing.cpu())[1].to(x.device)  # expect: PLM036
+        det = det + torch.logdet(self.conv.weight[..., 0].cpu()).to(x.device)  # expect: PLM036
         scale = self.log_scale.view(1, -1, 1, 1).to(x.device)  # expect: PLM036
         # trap: what was computed from it is small, and another tensor
         total = self.log_scale.sum().to(x.dtype)
