@@ -1,7 +1,8 @@
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, functionOf } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
-import { methodsOf, selfAttribute } from "./classes.ts";
+import { classOf } from "../../python/nodes.ts";
+import type { Call, Expr } from "../../python/tree.ts";
+import { selfAttribute } from "./classes.ts";
+import { returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 
 /** What hands out the same numbers in another shape, as a method or as a function. */
@@ -47,20 +48,28 @@ function viewed({ args, func }: Call, file: PythonFile): Expr | null {
   return short !== undefined && VIEWS.test(short) ? (args[0]?.value ?? null) : null;
 }
 
-/** What a method of the class is handed and returns unchanged on one way, as what fits already. */
+/**
+ * What a method of the class, or a function of the file, is handed and returns unchanged on one way, as what fits already:
+ * `self.resized(x, places)`; and what of its own a method returns so, `if n == self.n: return self.places`.
+ */
 function handedBack(call: Call, file: PythonFile): Expr | null {
   const own = selfAttribute(call.func);
   const cls = own === null ? null : classOf(call);
-  const method = cls ? methodsOf(cls).find(({ name }) => name === own) : undefined;
-  if (!method || file.functionNamed(callTarget(call, file)) !== method) return null;
-  const at = method.params.slice(1).findIndex(({ name }) => returnsAsItIs(method, name, file));
-  const given = call.args[at];
-  return at >= 0 && given?.name === null && given.star === 0 ? given.value : null;
+  const target = callTarget(call, file);
+  const fn = file.functionNamed(target);
+  const returned = target === null ? [] : (file.once(returnsByName).get(target) ?? []);
+  if (!fn || (own === null ? call.func.kind !== "Name" : fn.parent !== cls || fn.name !== own)) return null;
+  const params = own === null ? fn.params : fn.params.slice(1);
+  const at = params.findIndex(({ name }) => returnsAsItIs(returned, name, file));
+  const given = at < 0 ? undefined : call.args[at];
+  if (given?.name === null && given.star === 0) return given.value;
+  const its = own === null ? undefined : returned.find((value) => selfAttribute(value) !== null);
+  return its ?? null;
 }
 
-function returnsAsItIs(method: FunctionDef, param: string, file: PythonFile): boolean {
-  return file.all("Return").some(({ value }) => {
-    if (value?.kind !== "Name" || value.id !== param || functionOf(value) !== method) return false;
+function returnsAsItIs(returned: readonly Expr[], param: string, file: PythonFile): boolean {
+  return returned.some((value) => {
+    if (value.kind !== "Name" || value.id !== param) return false;
     const made = file.scopes.reaching(value);
     return made.length > 0 && made.every(({ how }) => how === "param");
   });

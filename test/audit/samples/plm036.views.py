@@ -40,6 +40,12 @@ class Scaled(nn.Module):
         return self.mixing.cpu()
 
 
+def cropped(places, n):
+    if places.shape[1] > n:
+        return F.adaptive_avg_pool1d(places.transpose(1, 2), n).transpose(1, 2)
+    return places
+
+
 class Seen(nn.Module):
     def __init__(self, size, n, width):
         super().__init__()
@@ -56,6 +62,14 @@ class Seen(nn.Module):
         places = F.interpolate(places.transpose(1, 2), scale_factor=x.shape[-1] / self.size)
         return places.transpose(1, 2)
 
+    def fitted(self, x):
+        if x.shape[-1] == self.size:
+            return self.places
+        return F.interpolate(self.places, size=x.shape[-1] // 16)
+
+    def lengthened(self, x):
+        return F.interpolate(self.places, size=x.shape[-1] // 16)
+
     def scaled(self, x, places):
         return places * x.shape[-1]
 
@@ -64,6 +78,10 @@ class Seen(nn.Module):
         x = self.embed(x).flatten(2).transpose(1, 2)
         x += places.to(x.device, x.dtype)  # expect: PLM036
         x = x + self.places[:, : x.shape[1]].to(x.dtype)  # expect: PLM036
+        x = x + cropped(self.places, x.shape[1]).to(x.dtype)  # expect: PLM036
+        x = x + self.fitted(x).to(x.dtype)  # expect: PLM036
+        # trap: computed in every forward
+        x = x + self.lengthened(x).to(x.dtype)
         first = self.first.expand(x.shape[0], -1, -1).to(x.dtype)  # expect: PLM036
         # trap: a buffer, which autocast knows nothing of
         x = x + self.wave[:, : x.shape[1]].to(x.dtype)
