@@ -78,14 +78,16 @@ export class Elements {
     return made?.kind === "Comp" && made.value === null ? this.#values.of(made.element) : UNKNOWN;
   }
 
-  /** One of what the callers gave by names of their own, `def report(**values)`, or as a dict of tensors. */
+  /** One of what the callers gave by names of their own, `def report(**values)`, or as a dict of data; losses in one are asked of where it is handed over. */
   #handedByKey(expr: Expr): Value {
     const [one, ...more] = expr.kind === "Name" ? this.#file.scopes.reaching(expr) : [];
     const given =
       one?.how === "param" && more.length === 0 && one.node.kind === "Param" && one.node.star !== 1
         ? this.#around.parameter(one)
         : null;
-    return given && (given.what === "output" || (one!.node as Param).star === 2) ? given : UNKNOWN;
+    return given && ((given.what === "output" && given.graph === "no") || (one!.node as Param).star === 2)
+      ? given
+      : UNKNOWN;
   }
 
   /** One of several that are counted, or gone through together: of a network's list of feature maps, `zip(ours, theirs)`, one of these. */
