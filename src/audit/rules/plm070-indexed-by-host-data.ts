@@ -390,6 +390,8 @@ function isSentTogether(all: Expr | null, facts: Facts, depth: number): boolean 
   const held = all && (all.kind === "Name" || selfAttribute(all) !== null) ? madeAs(all, facts) : [];
   const [made, ...more] = held.length > 0 ? held : all ? [all] : [];
   if (!made || more.length > 0 || depth > 3) return false;
+  // Handed in, also by another file.
+  if (made === all && made.kind === "Name" && facts.onAccelerator(made)) return true;
   if (made === all && isHanded(made, facts, (one) => isSentTogether(one, facts, depth + 1))) return true;
   if (made.kind === "Tuple" || made.kind === "List")
     return (
