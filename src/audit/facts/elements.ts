@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Expr } from "../../python/tree.ts";
+import type { Expr, Param } from "../../python/tree.ts";
 import { BATCH_INPUT, isPreparedLoader } from "./inputs.ts";
 import { yieldsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
@@ -78,11 +78,15 @@ export class Elements {
     return made?.kind === "Comp" && made.value === null ? this.#values.of(made.element) : UNKNOWN;
   }
 
-  /** One of what the callers gave by names of their own: `def report(**values)`. */
+  /** One of what the callers gave by names of their own, `def report(**values)`, or as a dict of data; losses in one are asked of where it is handed over. */
   #handedByKey(expr: Expr): Value {
     const [one, ...more] = expr.kind === "Name" ? this.#file.scopes.reaching(expr) : [];
-    return one?.how === "param" && more.length === 0 && one.node.kind === "Param" && one.node.star === 2
-      ? (this.#around.parameter(one) ?? UNKNOWN)
+    const given =
+      one?.how === "param" && more.length === 0 && one.node.kind === "Param" && one.node.star !== 1
+        ? this.#around.parameter(one)
+        : null;
+    return given && ((given.what === "output" && given.graph === "no") || (one!.node as Param).star === 2)
+      ? given
       : UNKNOWN;
   }
 

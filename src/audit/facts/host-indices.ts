@@ -117,6 +117,8 @@ function isArrayAgain({ how, node, value }: Definition, facts: Facts, depth: num
 /** `np.unique(labels)`, `np.random.permutation(n)`: an array of one axis. */
 function isRow(expr: Expr, { file }: Facts): boolean {
   const made = expr.kind === "Name" ? file.scopes.onlyValue(expr) : expr;
+  // `list(rows.keys())[0]`: one of whatever that is, and be it a name.
+  if (made?.kind === "Call" && /^builtins\.(?:list|sorted)$/.test(file.dotted(made.func) ?? "")) return true;
   return (
     made?.kind === "Call" &&
     /^numpy\.(?:unique|flatnonzero|setdiff1d|intersect1d|union1d|arange|random\.permutation)$/.test(

@@ -78,12 +78,19 @@ function actsOnly(fn: FunctionDef, file: PythonFile): boolean {
       (fn.name === "step" &&
         [cls.name, ...cls.args.map(({ value }) => lastWord(value))].some((name) => AGENT.test(name)))) &&
     fn.params.some(({ name }) => OBSERVED.test(name)) &&
-    /\.(?:detach|numpy|item|tolist)\(/.test(file.codeOf(fn)) &&
+    HANDED_CUT.test(file.codeOf(fn)) &&
     !file.all("Name").some(({ id, start, end }) => LEARNT.test(id) && start >= fn.start && end <= fn.end)
   );
 }
 
 const AGENT = /Agent|Policy|Actor|Player/;
+
+/**
+ * `action.detach()`, `to_numpy(action)`; over all that a tree of tensors holds, `buffer_method(out, "detach")` and
+ * `tree_map(torch.detach, out)`; and what is sent to the host, where an environment takes it.
+ */
+const HANDED_CUT =
+  /\.(?:detach|numpy|item|tolist|cpu)\(|\b(?:to_|get_)(?:numpy|np|cpu)\(|["'](?:detach|numpy|cpu)["']|\btorch\.(?:Tensor\.)?detach\b/;
 
 /** What is learnt from as it comes out of an act. */
 const LEARNT = /log_?p(?:rob|i)|entropy|^values?$/i;

@@ -1,5 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
+import { lastWord } from "../../python/nodes.ts";
 import type { Call, Expr } from "../../python/tree.ts";
+import { TENSORIZES, entriesAnew } from "./entries-anew.ts";
 import type { Edge } from "./graph.ts";
 import type { FunctionSummary } from "./summary.ts";
 import { either } from "./value.ts";
@@ -69,11 +71,27 @@ function collected(expr: Expr, file: PythonFile, values: Values): Value | null {
         : made?.kind === "Comp"
           ? [made.value ?? made.element]
           : [];
+  if (items.length === 0) return ofEntriesAnew(expr, file, values);
   const found = items.map((item) => values.of(item));
   return found.length > 0 && found.every(({ what }) => what === "tensor" || what === "output")
     ? { ...found.reduce(either), what: "output" }
     : null;
 }
+
+/** The same of a dict whose entries are made anew one by one; where by a function of another file, its name says that it makes tensors. */
+function ofEntriesAnew(expr: Expr, file: PythonFile, values: Values): Value | null {
+  const found = entriesAnew(expr, file).map((one) => {
+    const value = values.of(one);
+    return value.what === "unknown" && one.kind === "Call" && TENSORIZES.test(lastWord(one.func))
+      ? OF_UNKNOWN_PLACE
+      : value;
+  });
+  return found.length > 0 && found.every(({ what }) => what === "tensor" || what === "output")
+    ? { ...found.reduce(either), what: "output" }
+    : null;
+}
+
+const OF_UNKNOWN_PLACE: Value = { what: "tensor", device: "unknown", graph: "no" };
 
 /** The parameters that are tensors in each of these calls of the function. */
 export function passedParameters(

@@ -11,7 +11,7 @@ import { iteratedText } from "../facts/loaders.ts";
 import { likelyLooked } from "../facts/likely-runs.ts";
 import { looks, unrecorded } from "../facts/looks.ts";
 import { isNetwork } from "../facts/networks.ts";
-import { testsOfOwn } from "../facts/own-tests.ts";
+import { isTestOfTrained, testsOfOwn } from "../facts/own-tests.ts";
 import { ownSwitches, ranAfterOwnSwitch } from "../facts/own-switches.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -180,7 +180,13 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
     const again = /^_*(?:val|valid|validate|validation|test|eval|evaluate)(?:_|$)/.test(fn.name);
     const single =
       loopsAround(call).length === 0 && !inComprehension(call) && !(around && isCalledAgain(fn, facts));
-    if (single && !(again && facts.functionFacts(call).repeated) && !isEngineStep(fn, facts)) continue;
+    if (
+      single &&
+      !(again && facts.functionFacts(call).repeated) &&
+      !isTestOfTrained(fn, facts) &&
+      !isEngineStep(fn, facts)
+    )
+      continue;
     if (unrecorded(call, facts) && !isCalledRecording(fn, call, facts)) continue;
     // Frozen, it records nothing of what only data goes into.
     if (facts.networks.isFrozenByFlags(net)) continue;

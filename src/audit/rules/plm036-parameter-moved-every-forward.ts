@@ -1,4 +1,4 @@
-import { argument } from "../../python/file.ts";
+import { argument, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, If, Name, Node } from "../../python/tree.ts";
@@ -6,9 +6,10 @@ import type { Facts } from "../facts/facts.ts";
 import { isLikelyOften } from "../facts/likely-often.ts";
 import { isFactory } from "../facts/keepers.ts";
 import { handedIn } from "../facts/handed-in.ts";
-import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isModuleRole, isOnlyMadeBy, isSelf, selfAttribute } from "../facts/classes.ts";
 import { handedOut, holdsUnseen, isLeftBehind, takenOutOf } from "../facts/unseen-parameters.ts";
 import type { Finding, Rule } from "../rule.ts";
+import { behindViews } from "../facts/own-views.ts";
 import { isMatrix, isMultiplied, isLarge, isOwnWeight } from "../facts/own-weights.ts";
 
 export const rule: Rule = {
@@ -27,7 +28,7 @@ export const rule: Rule = {
 };
 
 function* findings(facts: Facts): Generator<Finding> {
-  for (const call of facts.file.callsNamed("to", "cuda", "type_as", "type", ...CASTS)) {
+  for (const call of facts.file.callsNamed("to", "cuda", "cpu", "type_as", "type", ...CASTS)) {
     if (call.func.kind !== "Attribute") continue;
     const cast = castOf(call, facts);
     if (cast !== null) {
@@ -42,7 +43,16 @@ function* findings(facts: Facts): Generator<Finding> {
       };
       continue;
     }
-    if (!/^(?:to|cuda|type_as)$/.test(call.func.attr)) continue;
+    if (!/^(?:to|cuda|cpu|type_as)$/.test(call.func.attr)) continue;
+    if (isFetched(call, facts)) {
+      yield {
+        at: call,
+        message:
+          "The module fetches its own parameter to the host in every forward, which waits for the device; compute there what needs it",
+      };
+      continue;
+    }
+    if (call.func.attr === "cpu") continue;
     if (isNetworkMoved(call, facts)) {
       yield {
         at: call,
@@ -67,7 +77,7 @@ function* findings(facts: Facts): Generator<Finding> {
       };
       continue;
     }
-    if (!isOwn(call.func.value, facts)) continue;
+    if (!isOwn(call.func.value, facts) && !isViewOfOwn(call.func.value, facts)) continue;
     const device = call.func.attr === "to" ? argument(call, "device", 0) : null;
     const moves =
       call.func.attr !== "to" ||
@@ -86,6 +96,40 @@ function* findings(facts: Facts): Generator<Finding> {
           : "The module moves its own parameter in every forward: free when it is there already, a copy each time when it is not; move the module once",
       };
   }
+}
+
+/** `self.conv.weight.squeeze()`, `self.places[:, :n]`, or a name for one of these: what is behind it is a parameter. */
+function isViewOfOwn(expr: Expr, facts: Facts): boolean {
+  const behind = behindViews(expr, facts.file);
+  return (
+    behind !== null && behind !== expr && (isOwnWeight(behind, facts) || isParameterOrModule(behind, facts))
+  );
+}
+
+/** `torch.logdet(self.weight.cpu())` in a forward, in a program that has its networks on a device. */
+function isFetched(call: Call, facts: Facts): boolean {
+  const { func } = call;
+  const cls = classOf(call);
+  if (func.kind !== "Attribute" || func.attr === "cuda" || func.attr === "type_as" || !cls) return false;
+  if (func.attr === "to" && facts.device(argument(call, "device", 0)) !== "cpu") return false;
+  // Cut off from its graph it is read to look at, which is told of as a read.
+  if (/\.(?:detach\(\)|data)$/.test(facts.file.textOf(func.value))) return false;
+  if (!isModuleRole(facts.role(cls)) || facts.project.accelerated.size === 0) return false;
+  return (
+    (isOwnWeight(func.value, facts) || isViewOfOwn(func.value, facts)) &&
+    (facts.everyStep(call) !== null ||
+      (facts.guesses && isUnknown(call, facts) && isLikelyOften(call, facts, false) && !isInReverse(call)))
+  );
+}
+
+/** `if reverse:` of a flow: only who draws from it. */
+function isInReverse(call: Call): boolean {
+  return ancestors(call).some(
+    (at) =>
+      at.kind === "If" &&
+      /revers|invers|sampl|generat|infer|eval|test|export/i.test(lastWord(at.test)) &&
+      at.body.some((one) => contains(one, call)),
+  );
 }
 
 /** `self.attend = self.attend.to(x.device)`, `net.head.weight.cuda()`, `p.to(device)` of each `p` in `net.parameters()`. */
@@ -137,16 +181,23 @@ const CASTS = ["half", "bfloat16", "double", "float"];
 
 /** By its form alone, before what costs more: an attribute, also by its name, or what a function is given. */
 function mayBeWeight(expr: Expr, { file }: Facts): boolean {
+  if (expr.kind === "Subscript" || expr.kind === "Call") return behindViews(expr, file) !== null;
   if (expr.kind !== "Name") return expr.kind === "Attribute";
-  return file.scopes.reaching(expr).some(({ how, value }) => how === "param" || value?.kind === "Attribute");
+  return (
+    file.scopes.reaching(expr).some(({ how, value }) => how === "param" || value?.kind === "Attribute") ||
+    behindViews(expr, file) !== null
+  );
 }
+
+const isOfDevice = (expr: Expr | null): boolean => expr?.kind === "Attribute" && expr.attr === "device";
 
 /** `self.proj.weight.to(torch.bfloat16)` in a forward, or `.to(x.dtype)`. */
 function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null {
   const { func } = call;
   if (func.kind !== "Attribute" || !mayBeWeight(func.value, facts)) return null;
   const named = /^(?:to|type)$/.test(func.attr);
-  const asked = named ? argument(call, "dtype", 0) : null;
+  // `.to(x.device, x.dtype)`
+  const asked = named ? argument(call, "dtype", isOfDevice(positional(call, 0)) ? 1 : 0) : null;
   // `dtype = x.dtype`
   const type = (asked?.kind === "Name" ? facts.file.scopes.onlyValue(asked) : null) ?? asked;
   const fixed = named
@@ -171,7 +222,9 @@ function castOf(call: Call, facts: Facts): "fixed" | "wide" | "of input" | null 
   const owned =
     cls !== null &&
     /^(?:module|lightning)$/.test(facts.role(cls)) &&
-    (isOwnWeight(func.value, facts) || isInnerMatrix(call, facts));
+    (isOwnWeight(func.value, facts) ||
+      isInnerMatrix(call, facts) ||
+      (!wide && isViewOfOwn(func.value, facts)));
   const often =
     facts.everyStep(call) !== null ||
     isForLowPrecision(call, facts) ||

@@ -12,6 +12,7 @@ import {
   walk,
 } from "../../python/nodes.ts";
 import { entry } from "../facts/arguments.ts";
+import { entriesAnew } from "../facts/entries-anew.ts";
 import { feedsBackward } from "../facts/behind-loss.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
@@ -238,10 +239,14 @@ function isTensorByUse(expr: Expr, facts: Facts): boolean {
 
 /** `train(model, rows.to(device))`: a parameter that every call in this file gives what is on the device. */
 function isHandedFromDevice(expr: Expr, facts: Facts): boolean {
-  const [one, ...more] = expr.kind === "Name" ? facts.file.scopes.reaching(expr) : [];
-  if (one?.how !== "param" || more.length > 0) return false;
-  const given = handedIn(one, facts.file, true);
-  return given.length > 0 && given.every((value) => facts.onAccelerator(value) || isSent(value, facts));
+  return isHanded(expr, facts, (value) => facts.onAccelerator(value) || isSent(value, facts));
+}
+
+/** A parameter that every call in this file gives what holds. */
+function isHanded(expr: Expr, { file }: Facts, holds: (given: Expr) => boolean): boolean {
+  const [one, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  const given = one?.how === "param" && more.length === 0 ? handedIn(one, file, true) : [];
+  return given.length > 0 && given.every(holds);
 }
 
 /** `rows = splits["train"].to(device)`, of whatever can be sent there: what an array indexes is a tensor. */
@@ -285,9 +290,12 @@ function isKey(index: Expr, dict: Expr, { file }: Facts): boolean {
 }
 
 /** `{k: torch.as_tensor(v).to(device) for k, v in arrays.items()}`, or what a function makes that is told the device: `to_tensors(arrays, device)`. */
-function isSentDict(dict: Expr, facts: Facts): boolean {
+function isSentDict(dict: Expr, facts: Facts, depth = 0): boolean {
   const made = madeAs(dict, facts);
-  return made.length > 0 && made.every((one) => isDictOfSent(one, dict, facts));
+  if (made.length > 0 && made.every((one) => isDictOfSent(one, dict, facts))) return true;
+  const anew = entriesAnew(dict, facts.file);
+  if (anew.length > 0) return anew.every((value) => isThere(value, facts));
+  return depth < 3 && isHanded(dict, facts, (one) => isSentDict(one, facts, depth + 1));
 }
 
 function isDictOfSent(made: Expr, dict: Expr, facts: Facts): boolean {
@@ -382,6 +390,9 @@ function isSentTogether(all: Expr | null, facts: Facts, depth: number): boolean 
   const held = all && (all.kind === "Name" || selfAttribute(all) !== null) ? madeAs(all, facts) : [];
   const [made, ...more] = held.length > 0 ? held : all ? [all] : [];
   if (!made || more.length > 0 || depth > 3) return false;
+  // Handed in, also by another file.
+  if (made === all && made.kind === "Name" && facts.onAccelerator(made)) return true;
+  if (made === all && isHanded(made, facts, (one) => isSentTogether(one, facts, depth + 1))) return true;
   if (made.kind === "Tuple" || made.kind === "List")
     return (
       made.items.some((item) => isThere(item, facts)) &&
