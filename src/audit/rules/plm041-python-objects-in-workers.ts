@@ -6,7 +6,7 @@ import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { givenToWorkers, isIndexed, sharedClasses } from "../facts/worker-data.ts";
-import { returnsByName } from "../facts/returns.ts";
+import { returnsByName, yieldsByName } from "../facts/returns.ts";
 import { NAMES, isRecord, likelyDataset, likelyObjects, likelyWorkers } from "../facts/likely-data.ts";
 import { callTarget } from "../facts/summary.ts";
 import { PLAIN_ATTRIBUTES } from "../facts/torch-names.ts";
@@ -71,11 +71,33 @@ function* guessed(facts: Facts): Generator<Finding> {
       // `self.rows = torch.cat([self.rows, more])`: it is a tensor, whatever it began as.
       if (writes.some(({ value }) => value !== null && isOfLibrary(value, facts))) return [];
       const held = writes.find(({ value }) => value !== null && likelyObjects(value, facts));
-      const filled = held ? null : filledInLoop(attribute, cls, facts);
+      const filled = held
+        ? null
+        : (filledInLoop(attribute, cls, facts) ??
+          writes.map(({ value }) => madeElsewhere(value, facts)).find((one) => one !== null));
       return held ? [held.target] : filled ? [filled] : [];
     });
     for (const at of kept.slice(0, MOST)) yield { at, message: COPIED };
   }
+}
+
+/**
+ * `self.windows = self.make_windows(lengths)`, `list(windows(lengths))`: what a function of this file hands back or yields, and where
+ * it does, as that is where it would be packed.
+ */
+function madeElsewhere(value: Expr | null, facts: Facts): Node | null {
+  const { file } = facts;
+  if (value?.kind !== "Call") return null;
+  const of = /^builtins\.(?:list|sorted|tuple)$/.test(file.dotted(value.func) ?? "")
+    ? value.args[0]?.value
+    : null;
+  const made = of?.kind === "Call" ? of : value;
+  const target = callTarget(made, file);
+  if (target === null) return null;
+  const yielded = made === of ? file.once(yieldsByName).get(target) : undefined;
+  if (yielded) return yielded.length > 0 && yielded.every((one) => isRecord(one, facts)) ? value : null;
+  const returned = file.once(returnsByName).get(target) ?? [];
+  return returned.every((one) => likelyObjects(one, facts)) ? (returned.at(-1) ?? null) : null;
 }
 
 /** What evaluates goes through its examples once. */
