@@ -164,8 +164,16 @@ export class Names {
       this.#handedOn(full, functions) ??
       // `package.fit`, of a package with a module of its own name.
       (full === target ? null : this.#handedOn(target, functions)) ??
-      (this.isDistribution(full) && functions.has(`${full}.__init__`) ? `${full}.__init__` : null)
+      ((this.isDistribution(full) || this.isOperator(full)) && functions.has(`${full}.__init__`)
+        ? `${full}.__init__`
+        : null)
     );
+  }
+
+  /** A class of no other that is made to be called: `CorrBlock(left, right)` of a forward is made anew in each. */
+  isOperator(cls: string): boolean {
+    const found = this.classes.get(cls);
+    return found !== undefined && found.bases.length === 0 && found.methods.includes("__call__");
   }
 
   /** Made anew for each batch, of what a network gave, where other objects are mostly made once. */

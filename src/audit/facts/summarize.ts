@@ -173,7 +173,13 @@ class Summarizer {
       this.#definitions.set(name, fn);
       this.#defined.set(fn.name, "own");
     }
-    this.#classes = new Set(file.all("ClassDef").map((cls) => file.qualified(cls)));
+    // What is made to be called may be made anew in each forward.
+    this.#classes = new Set(
+      file
+        .all("ClassDef")
+        .filter((cls) => cls.args.length > 0 || !methodsOf(cls).some(({ name }) => name === "__call__"))
+        .map((cls) => file.qualified(cls)),
+    );
     for (const { name, parent } of file.all("ClassDef"))
       if (parent?.kind === "Module") {
         this.#users.set(name, new Set());
