@@ -37,6 +37,8 @@ const TORCH =
 const RUN_ALONE =
   /recogni|decod|generat|infer|sampl|predict|translat|search|beam|eval|valid|test|visual|plot|export/;
 
+const isOnTop = (base: string): boolean => base === "builtins.object";
+
 /** Finds definitions by the names that imports use, which need not start at the audited root. */
 export class Names {
   readonly classes = new Map<
@@ -173,7 +175,7 @@ export class Names {
   /** A class of no other that is made to be called: `CorrBlock(left, right)` of a forward is made anew in each. */
   isOperator(cls: string): boolean {
     const found = this.classes.get(cls);
-    return found !== undefined && found.bases.length === 0 && found.methods.includes("__call__");
+    return found?.methods.includes("__call__") === true && found.bases.every(isOnTop);
   }
 
   /** Made anew for each batch, of what a network gave, where other objects are mostly made once. */

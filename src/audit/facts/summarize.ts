@@ -7,7 +7,7 @@ import { isReplicated } from "./accumulation.ts";
 import { backwardsTaken } from "./attacks.ts";
 import { meetingPoints } from "./barriers.ts";
 import { cutsOffState } from "./carried-states.ts";
-import { isOfClass, isProperty, methodsOf, partsOf, selfAttribute } from "./classes.ts";
+import { isOfClass, isOperator, isProperty, methodsOf, partsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import {
   branchAround,
@@ -177,7 +177,7 @@ class Summarizer {
     this.#classes = new Set(
       file
         .all("ClassDef")
-        .filter((cls) => cls.args.length > 0 || !methodsOf(cls).some(({ name }) => name === "__call__"))
+        .filter((cls) => !isOperator(cls, file))
         .map((cls) => file.qualified(cls)),
     );
     for (const { name, parent } of file.all("ClassDef"))

@@ -97,7 +97,10 @@ function madeElsewhere(value: Expr | null, facts: Facts): Node | null {
   const yielded = made === of ? file.once(yieldsByName).get(target) : undefined;
   if (yielded) return yielded.length > 0 && yielded.every((one) => isRecord(one, facts)) ? value : null;
   const returned = file.once(returnsByName).get(target) ?? [];
-  return returned.every((one) => likelyObjects(one, facts)) ? (returned.at(-1) ?? null) : null;
+  // What only opens a file is no place to pack anything, and who knows what was in it.
+  return returned.every((one) => (one.kind === "Name" || one.kind === "Comp") && likelyObjects(one, facts))
+    ? (returned.at(-1) ?? null)
+    : null;
 }
 
 /** What evaluates goes through its examples once. */

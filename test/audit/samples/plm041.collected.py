@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 from torch.utils.data import DataLoader, Dataset
 
@@ -56,6 +58,20 @@ class Totals(Dataset):
 
     def __getitem__(self, at):
         return self.totals[at]
+
+
+def unpickled(path):
+    # trap: whatever was in it, this only opens it
+    with open(path, "rb") as file:
+        return pickle.load(file)
+
+
+class Lengths(Dataset):
+    def __init__(self, path):
+        self.lengths = unpickled(path)
+
+    def __getitem__(self, at):
+        return self.lengths[at]
 
 
 def train_loader(data, options):

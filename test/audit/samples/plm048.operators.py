@@ -4,7 +4,7 @@ import torch
 import torch.nn as nn
 
 
-class Volume:
+class Volume(object):
     def __init__(self, left, right, levels=4):
         self.levels = [Volume.product(left, right)]
         for _ in range(levels - 1):
