@@ -1,6 +1,7 @@
+import { argument } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, lastWord, namesIn } from "../../python/nodes.ts";
-import type { Call, Expr, For, Name, Node } from "../../python/tree.ts";
+import { contains, functionOf, lastWord } from "../../python/nodes.ts";
+import type { Call, Clause, Expr, For, Name, Node } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
 import { loopsAround, optimizerSteps } from "./training.ts";
 
@@ -10,7 +11,10 @@ export interface Listed {
   readonly wrong: "first" | "never";
 }
 
-/** Whether ranks exchange gradients in the first turns that a list is for, and in the last; `whole` where one entry fills it. */
+/** Whether ranks exchange gradients under an entry of a list; null where that is not known. */
+type Exchanges = (entry: Expr) => boolean | null;
+
+/** Whether ranks exchange gradients in the first turns that a list is for, and in the last. */
 interface Ends {
   readonly first: boolean;
   readonly last: boolean;
@@ -22,20 +26,42 @@ interface Ends {
  */
 export function* wrongLists(facts: Facts): Generator<Listed> {
   const { file } = facts;
-  if (!file.mentions("no_sync")) return;
-  for (const { context, parent } of file.all("WithItem")) {
-    const entered = context.kind === "Call" && context.args.length === 0 ? context.func : context;
-    const loop = loopsAround(context)[0];
-    if (loop?.kind !== "For" || !parent) continue;
-    const chosen = chosenIn(entered, loop, file);
-    // `nullcontext() if sync else net.no_sync()`, of a list of flags.
-    const flag = context.kind === "IfExp" ? context : null;
-    const list = chosen ?? (flag && chosenIn(unnegated(flag.test), loop, file));
-    if (!list || !isAllOf(parent, loop, facts)) continue;
-    const exchanges = flag && !chosen ? flagged(flag, file) : (one: Expr) => exchanged(one, file);
-    const wrong = exchanges && wrongWith(list, exchanges, loop, facts);
-    if (wrong) yield { at: list.value, wrong };
+  if (file.mentions("no_sync"))
+    for (const { context, parent } of file.all("WithItem")) {
+      const entered = context.kind === "Call" && context.args.length === 0 ? context.func : context;
+      // `nullcontext() if sync else net.no_sync()`, of a list of flags.
+      const flag = context.kind === "IfExp" ? context : entered.kind === "IfExp" ? entered : null;
+      const exchanges = flag ? flagged(flag, file) : (one: Expr) => exchanged(one, file);
+      if (parent && exchanges)
+        yield* listedFor(flag ? unnegated(flag.test) : entered, exchanges, parent, facts);
+    }
+  // `net.require_backward_grad_sync = sync`
+  for (const { value } of file.assignsTo("require_backward_grad_sync"))
+    yield* listedFor(
+      unnegated(value),
+      (one) => isSet(one, isPlain(value)),
+      loopsAround(value)[0] ?? null,
+      facts,
+    );
+  for (const call of file.callsNamed("set_requires_gradient_sync")) {
+    const value = argument(call, "requires_gradient_sync", 0);
+    if (value)
+      yield* listedFor(
+        unnegated(value),
+        (one) => isSet(one, isPlain(value)),
+        loopsAround(call)[0] ?? null,
+        facts,
+      );
   }
+}
+
+/** `block` is where that holds. */
+function* listedFor(taken: Expr, exchanges: Exchanges, block: Node | null, facts: Facts): Generator<Listed> {
+  const [loop] = loopsAround(taken);
+  const list = loop?.kind === "For" ? chosenIn(taken, loop, facts.file) : null;
+  if (!block || !list || loop?.kind !== "For" || !isAllOf(block, loop, facts)) return;
+  const wrong = wrongWith(list, exchanges, loop, facts);
+  if (wrong) yield { at: list.value, wrong };
 }
 
 /** All that this loop differentiates it does there, and nothing is differentiated after it that would exchange what it left. */
@@ -51,8 +77,8 @@ function isAllOf(block: Node, loop: For, { backwards }: Facts): boolean {
 }
 
 interface List {
-  /** What the name is read as in the loop. */
-  readonly name: Name;
+  /** What the name is read as in the loop, where it has one. */
+  readonly name: Name | null;
   readonly value: Expr;
 }
 
@@ -73,7 +99,7 @@ function chosenIn(entered: Expr, loop: For, file: PythonFile): List | null {
   const [made, ...more] = file.scopes.reaching(entered);
   if (more.length > 0 || made?.how !== "iterate" || !contains(loop.target, made.node)) return null;
   const over = iterated(loop.target, loop.iter, made.node, file);
-  return over?.kind === "Name" ? listOf(over, file) : null;
+  return over?.kind === "Name" ? listOf(over, file) : over && { name: null, value: over };
 }
 
 function listOf(name: Name, file: PythonFile): List | null {
@@ -104,14 +130,16 @@ function iterated(target: Expr, iter: Expr, node: Node, file: PythonFile): Expr 
 const unnegated = (test: Expr): Expr =>
   test.kind === "Unary" && test.op === "not" ? unnegated(test.operand) : test;
 
+const isPlain = (test: Expr): boolean => unnegated(test) === test;
+
 /** What `True` and `False` of a list come to. */
-function flagged(choice: Expr & { kind: "IfExp" }, file: PythonFile): ((one: Expr) => boolean | null) | null {
-  const [yes, no] = [exchanged(choice.body, file), exchanged(choice.orelse, file)];
-  if (yes === null || no === null || yes === no) return null;
-  const plain = choice.test.kind === "Name" || choice.test.kind === "Subscript";
-  return (one) =>
-    one.kind === "Const" && typeof one.value === "boolean" ? (one.value === plain) === yes : null;
+function flagged({ test, body, orelse }: Expr & { kind: "IfExp" }, file: PythonFile): Exchanges | null {
+  const [yes, no] = [exchanged(body, file), exchanged(orelse, file)];
+  return yes === null || no === null || yes === no ? null : (one) => isSet(one, isPlain(test) === yes);
 }
+
+const isSet = (one: Expr, set: boolean): boolean | null =>
+  one.kind === "Const" && typeof one.value === "boolean" ? one.value === set : null;
 
 /** Whether ranks exchange gradients under a context, or under what makes one. */
 function exchanged(one: Expr, file: PythonFile): boolean | null {
@@ -130,7 +158,7 @@ function exchanged(one: Expr, file: PythonFile): boolean | null {
 
 function wrongWith(
   { name, value }: List,
-  exchanges: (one: Expr) => boolean | null,
+  exchanges: Exchanges,
   loop: For,
   facts: Facts,
 ): Listed["wrong"] | null {
@@ -139,7 +167,7 @@ function wrongWith(
   if (!ends) return null;
   let { first, last } = ends;
   // `contexts[0] = nullcontext`, `contexts.append(nullcontext)`
-  const made = file.scopes.reaching(name).find((one) => one.value === value);
+  const made = name ? file.scopes.reaching(name).find((one) => one.value === value) : undefined;
   for (const use of made ? file.scopes.uses(made) : []) {
     if (use === name || contains(loop, use)) continue;
     const { parent } = use;
@@ -156,7 +184,10 @@ function wrongWith(
       if (!/^(?:append|insert)$/.test(parent.attr)) return null;
       const given = call.args.at(-1)?.value;
       const is = given ? exchanges(given) : null;
-      if (is === null || loopsAround(call)[0] !== loopsAround(loop)[0]) return null;
+      // `for _ in range(n - 1): contexts.append(net.no_sync)`
+      const [own, ...around] = loopsAround(call);
+      const [outer] = loopsAround(loop);
+      if (is === null || (own !== outer && !(parent.attr === "append" && around[0] === outer))) return null;
       if (parent.attr === "append") last = is;
       else if (file.textOf(call.args[0]!.value) === "0") first = is;
       else return null;
@@ -172,12 +203,7 @@ function wrongWith(
     : null;
 }
 
-function endsOf(
-  expr: Expr,
-  exchanges: (one: Expr) => boolean | null,
-  file: PythonFile,
-  depth = 0,
-): Ends | null {
+function endsOf(expr: Expr, exchanges: Exchanges, file: PythonFile, depth = 0): Ends | null {
   if (depth > 4) return null;
   const again = (one: Expr): Ends | null => endsOf(one, exchanges, file, depth + 1);
   const both = (one: Expr | undefined): Ends | null => {
@@ -193,9 +219,11 @@ function endsOf(
     case "Comp": {
       const [clause, ...more] = expr.clauses;
       if (expr.flavour !== "list" || !clause || more.length > 0 || clause.tests.length > 0) return null;
-      return expr.element.kind === "IfExp"
-        ? byIndex(expr.element, clause, exchanges, file)
-        : both(expr.element);
+      const { element } = expr;
+      if (element.kind === "IfExp")
+        return byIndex(element.test, exchanges(element.body), exchanges(element.orelse), clause, file);
+      const [yes, no] = [exchanges(TRUE), exchanges(FALSE)];
+      return both(element) ?? byIndex(element, yes, no, clause, file);
     }
     case "Binary": {
       if (expr.op === "*") return again(expr.left.kind === "List" ? expr.left : expr.right);
@@ -220,19 +248,21 @@ function endsOf(
   }
 }
 
-/** `[net.no_sync if i > 0 else nullcontext for i in range(n)]` */
+/** What a comparison comes to. */
+const TRUE: Expr = { kind: "Const", value: true, start: 0, end: 0, parent: null };
+const FALSE: Expr = { kind: "Const", value: false, start: 0, end: 0, parent: null };
+
+/** `[net.no_sync if i > 0 else nullcontext for i in range(n)]`, and `[i > 0 for i in range(n)]` of flags. */
 function byIndex(
-  { test, body, orelse }: Expr & { kind: "IfExp" },
-  { target, iter }: { readonly target: Expr; readonly iter: Expr },
-  exchanges: (one: Expr) => boolean | null,
+  test: Expr,
+  yes: boolean | null,
+  no: boolean | null,
+  { target, iter }: Clause,
   file: PythonFile,
 ): Ends | null {
-  const [yes, no] = [exchanges(body), exchanges(orelse)];
   if (yes === null || no === null || target.kind !== "Name" || iter.kind !== "Call") return null;
   if (file.dotted(iter.func) !== "builtins.range" || iter.args.length !== 1) return null;
   const asked = unnegated(test);
-  const names = namesIn(asked).map(({ id }) => id);
-  if (!names.includes(target.id)) return null;
   const text = file.textOf(asked).replaceAll(" ", "");
   const is = target.id;
   // In the first turn, and in any other but that.

@@ -1,5 +1,5 @@
 import { argument } from "../../python/file.ts";
-import { contains, functionOf, namesIn } from "../../python/nodes.ts";
+import { contains, functionOf, lastWord, namesIn } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { wrongLists } from "../facts/context-lists.ts";
@@ -121,8 +121,18 @@ function* choices({ file }: Facts): Generator<Choice> {
       call.parent?.kind === "Arg" && call.parent.parent?.kind === "Call" ? call.parent.parent : call;
     if (chosen.parent?.kind === "IfExp" && chosen.parent.test !== chosen)
       yield { at: one, test: chosen.parent.test, when: chosen.parent.orelse === chosen };
-    else if (call !== one) yield { at: one, test: null, when: false };
+    else if (call !== one && !isPutAway(call)) yield { at: one, test: null, when: false };
   }
+}
+
+/** `contexts.append(net.no_sync())`, `[net.no_sync()]`: entered later, if at all. */
+function isPutAway({ parent }: Expr): boolean {
+  const call = parent?.kind === "Arg" ? parent.parent : null;
+  return (
+    parent?.kind === "List" ||
+    parent?.kind === "Comp" ||
+    (call?.kind === "Call" && /^(?:append|insert)$/.test(lastWord(call.func)))
+  );
 }
 
 /**

@@ -101,3 +101,58 @@ def never_but_once(net, parts, rest, optimizer):
             net(part).mean().backward()
     net(rest).mean().backward()
     optimizer.step()
+
+
+def appended(net, parts, optimizer):
+    contexts = [nullcontext()]  # expect: PLM084
+    for _ in range(len(parts) - 1):
+        contexts.append(net.no_sync())
+    for part, context in zip(parts, contexts):
+        with context:
+            net(part).mean().backward()
+    optimizer.step()
+
+
+def right_appended(net, parts, optimizer):
+    contexts = []
+    for _ in range(len(parts) - 1):
+        # trap: put away here, and entered in the turns before the last
+        contexts.append(net.no_sync())
+    contexts.append(nullcontext())
+    for part, context in zip(parts, contexts):
+        with context:
+            net(part).mean().backward()
+    optimizer.step()
+
+
+def unnamed(net, parts, optimizer):
+    held = net.no_sync
+    for i, (part, context) in enumerate(zip(parts, [nullcontext] + [held] * (len(parts) - 1))):  # expect: PLM084
+        with context():
+            net(part).mean().backward()
+    optimizer.step()
+
+
+def by_attribute(net, parts, optimizer):
+    flags = [i == 0 for i in range(len(parts))]  # expect: PLM084
+    for part, sync in zip(parts, flags):
+        net.require_backward_grad_sync = sync
+        net(part).mean().backward()
+    optimizer.step()
+
+
+def right_by_attribute(net, parts, optimizer):
+    # trap: not held back in the last turn
+    flags = [True] * (len(parts) - 1) + [False]
+    for part, hold in zip(parts, flags):
+        net.require_backward_grad_sync = not hold
+        net(part).mean().backward()
+    optimizer.step()
+
+
+def chosen(net, parts, optimizer):
+    flags = [True] + [False] * (len(parts) - 1)  # expect: PLM084
+    for part, sync in zip(parts, flags):
+        with (nullcontext if sync else net.no_sync)():
+            net(part).mean().backward()
+    optimizer.step()
