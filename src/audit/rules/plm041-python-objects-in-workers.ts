@@ -74,7 +74,7 @@ function* guessed(facts: Facts): Generator<Finding> {
       const filled = held
         ? null
         : (filledInLoop(attribute, cls, facts) ??
-          writes.map(({ value }) => madeElsewhere(value, facts)).find((one) => one !== null));
+          writes.map((one) => madeElsewhere(one, facts)).find((one) => one !== null));
       return held ? [held.target] : filled ? [filled] : [];
     });
     for (const at of kept.slice(0, MOST)) yield { at, message: COPIED };
@@ -82,25 +82,32 @@ function* guessed(facts: Facts): Generator<Finding> {
 }
 
 /**
- * `self.windows = self.make_windows(lengths)`, `list(windows(lengths))`: what a function of this file hands back or yields, and where
- * it does, as that is where it would be packed.
+ * `self.windows = self.make_windows(lengths)`, `self.windows, self.total = …` of the same, `list(windows(lengths))`: what a function of
+ * this file hands back or yields, and where it does, as that is where it would be packed.
  */
-function madeElsewhere(value: Expr | null, facts: Facts): Node | null {
+function madeElsewhere(
+  { target, value }: { readonly target: Expr; readonly value: Expr | null },
+  facts: Facts,
+): Node | null {
   const { file } = facts;
-  if (value?.kind !== "Call") return null;
-  const of = /^builtins\.(?:list|sorted|tuple)$/.test(file.dotted(value.func) ?? "")
-    ? value.args[0]?.value
+  const tuple = value === null && target.parent?.kind === "Tuple" ? target.parent : null;
+  const whole = tuple?.parent?.kind === "Assign" ? tuple.parent.value : value;
+  if (whole?.kind !== "Call") return null;
+  const of = /^builtins\.(?:list|sorted|tuple)$/.test(file.dotted(whole.func) ?? "")
+    ? whole.args[0]?.value
     : null;
-  const made = of?.kind === "Call" ? of : value;
-  const target = callTarget(made, file);
-  if (target === null) return null;
-  const yielded = made === of ? file.once(yieldsByName).get(target) : undefined;
-  if (yielded) return yielded.length > 0 && yielded.every((one) => isRecord(one, facts)) ? value : null;
-  const returned = file.once(returnsByName).get(target) ?? [];
+  const made = of?.kind === "Call" ? of : whole;
+  const name = callTarget(made, file);
+  if (name === null) return null;
+  const yielded = made === of && !tuple ? file.once(yieldsByName).get(name) : undefined;
+  if (yielded) return yielded.length > 0 && yielded.every((one) => isRecord(one, facts)) ? whole : null;
+  const returned = (file.once(returnsByName).get(name) ?? []).map((one) =>
+    tuple ? (one.kind === "Tuple" ? one.items[tuple.items.indexOf(target)] : undefined) : one,
+  );
   // What only opens a file is no place to pack anything, and who knows what was in it.
-  return returned.every((one) => (one.kind === "Name" || one.kind === "Comp") && likelyObjects(one, facts))
-    ? (returned.at(-1) ?? null)
-    : null;
+  const isMade = (one: Expr | undefined): boolean =>
+    (one?.kind === "Name" || one?.kind === "Comp") && likelyObjects(one, facts);
+  return returned.every(isMade) ? (returned.at(-1) ?? null) : null;
 }
 
 /** What evaluates goes through its examples once. */

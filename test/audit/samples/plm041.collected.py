@@ -60,6 +60,22 @@ class Totals(Dataset):
         return self.totals[at]
 
 
+class Scanned(Dataset):
+    def __init__(self, episodes, horizon):
+        self.spans, self.ends, self.total = self.scan(episodes, horizon)
+
+    def scan(self, episodes, horizon):
+        spans, ends = [], []
+        for at, length in enumerate(episodes.lengths):
+            spans.append((at, length - horizon))
+            ends.append(length)
+        # trap: the second is a list of numbers, made an array, and the third is one
+        return spans, np.array(ends), len(spans)  # likely: PLM041
+
+    def __getitem__(self, at):
+        return self.spans[at], self.ends[at]
+
+
 def unpickled(path):
     # trap: whatever was in it, this only opens it
     with open(path, "rb") as file:
