@@ -34,7 +34,7 @@ export const rule: Rule = {
         /logits$|^(?:lm_head|head|output|fc_out|out_head|output_layer|embed_out|unembed|to_logits)$/.test(
           named.endsWith("logits") || !made ? named : name(made),
         ) ||
-        /logits$/.test(takenAs(call, source)) ||
+        takenAs(call, source).endsWith("logits") ||
         isNamedHead(source) ||
         isShiftedLogits(source, facts) ||
         // `scores`, in a file that speaks of vocabularies.
