@@ -54,42 +54,65 @@ function isNothing(value: Expr | null): boolean {
 
 /** `if key not in self.cache: …`, or what is caught, that computes what is missing and never puts it there. */
 function* neverStored(facts: Facts): Generator<Unfilled> {
-  for (const { asked, cache } of caught(facts))
+  for (const { asked, cache } of caught(facts)) {
     if (cache.kind === "Name" && isNeverPut(cache, facts) && facts.hot(asked))
       yield { asked, cache: cache.id, why: "nothing put", maybe: true };
+    else if (selfAttribute(cache) !== null) yield* neverStoredOnSelf(asked, cache, facts);
+  }
   for (const test of facts.file.all("If")) {
     const { test: asked } = test;
     if (asked.kind !== "Compare" || !asked.rights[0]) continue;
-    // `if n in self.cache: return self.cache[n]` says the same.
-    const hit =
-      asked.ops[0] === "in" &&
-      ((test.body.length === 1 && test.body[0]!.kind === "Return") ||
-        (test.orelse.length > 0 && test.body.every(isTaken)));
-    const lookup = asked.ops[0] === "is" && isNone(asked.rights[0]) ? gotten(asked.left, facts) : null;
-    if (asked.ops[0] !== "not in" && !hit && !lookup) continue;
-    const cache = lookup ?? asked.rights[0];
-    const own = selfAttribute(cache);
-    const cls = own === null ? null : classOf(test);
+    const [op] = asked.ops;
+    const got = /^is(?: not)?$/.test(op!) && isNone(asked.rights[0]) ? gotten(asked.left, facts) : null;
+    const cache = got ?? asked.rights[0];
+    // `if n in self.cache: return self.cache[n]` says the same, and so does `if table is not None: return table`.
+    const hit = got ? op === "is not" && isLeft(test) : op === "in" && isHit(test, cache, facts.file);
+    if (!hit && op !== (got ? "is" : "not in")) continue;
     if (cache.kind === "Name" && isNeverPut(cache, facts) && facts.hot(test))
       yield { asked, cache: cache.id, why: "nothing put", maybe: true };
-    if (!cls) continue;
-    // What a network is given to make its anchors with is no module itself.
-    const helper = facts.role(cls) === "other" && /cache/.test(own!) && facts.accelerator;
-    if (!(isModuleRole(facts.role(cls)) && facts.hot(test)) && !helper) continue;
-    const made = attributesOf(cls, facts.file).get(own!)?.writes ?? [];
-    if (made.length === 0 || !made.every(({ value }) => value !== null && isEmptyDict(value, facts)))
-      continue;
-    const text = facts.file.codeOf(cls);
-    const escaped = `self\\.${own}`;
-    if (new RegExp(`${escaped}\\[.+\\]\\s*=[^=]|${escaped}\\.(?:update|setdefault)\\(`).test(text)) continue;
-    if (helper && !/torch\./.test(text)) continue;
-    yield { asked, cache: `self.${own}`, why: "nothing put", maybe: helper };
+    else yield* neverStoredOnSelf(asked, cache, facts);
   }
 }
 
-/** `table = self.cache[n]`, where the other branch computes it; with several caches of one key, one of these for each. */
-function isTaken(one: Stmt): boolean {
-  return one.kind === "Assign" && one.value.kind === "Subscript";
+/** An empty dict of the class, in which nothing of it puts anything. */
+function* neverStoredOnSelf(asked: Expr, cache: Expr, facts: Facts): Generator<Unfilled> {
+  const own = selfAttribute(cache);
+  const cls = own === null ? null : classOf(asked);
+  if (!cls) return;
+  // What a network is given to make its anchors with is no module itself.
+  const helper = facts.role(cls) === "other" && /cache/.test(own!) && facts.accelerator;
+  if (!(isModuleRole(facts.role(cls)) && facts.hot(asked)) && !helper) return;
+  const made = attributesOf(cls, facts.file).get(own!)?.writes ?? [];
+  if (made.length === 0 || !made.every(({ value }) => value !== null && isEmptyDict(value, facts))) return;
+  if (isFilledAnyhow(own!, cls, facts.file) || (helper && !/torch\./.test(facts.file.codeOf(cls)))) return;
+  yield { asked, cache: `self.${own}`, why: "nothing put", maybe: helper };
+}
+
+/** Something is put there, also by somebody else, or it is handed on or has another name. */
+function isFilledAnyhow(own: string, cls: ClassDef, file: PythonFile): boolean {
+  const puts = `\\.${own}(?:\\[.+\\]\\s*=[^=]|\\.(?:update|setdefault)\\()`;
+  const handed = `(?:=|(?<!\\blen)\\(|,)\\s*self\\.${own}\\s*(?:[,)]|$)`;
+  return (
+    new RegExp(`self${puts}|${handed}`, "m").test(file.codeOf(cls)) ||
+    new RegExp(`\\b(?!self\\b)\\w+${puts}`).test(file.code)
+  );
+}
+
+/** It hands out what it has, and is done with it: what is below, or in the other branch, is for what is missing. */
+const isLeft = ({ body, orelse }: If): boolean => body.at(-1)!.kind === "Return" || orelse.length > 0;
+
+/**
+ * `table = self.cache[n]`, where the other branch computes it, with several caches of one key one of these for each; or
+ * `self.table = self.cache[n]` and a `return`.
+ */
+function isHit(test: If, cache: Expr, file: PythonFile): boolean {
+  const { body, orelse } = test;
+  const taken = `${file.textOf(cache)}[`;
+  const isTaken = (one: Stmt): boolean =>
+    one.kind === "Assign" && (one.value.kind === "Subscript" || file.textOf(one.value).includes(taken));
+  const last = body.at(-1)!;
+  if (last.kind !== "Return") return orelse.length > 0 && body.every(isTaken);
+  return body.length === 1 || body.slice(0, -1).every(isTaken);
 }
 
 /** `windows = {}` at the top of the file, which nothing here is put into, and which nobody else is handed. */

@@ -83,6 +83,14 @@ function selfName(method: FunctionDef): string | null {
   return isStatic ? null : (method.params[0]?.name ?? null);
 }
 
+/** A class of no other that is made to be called. */
+export function isOperator(cls: ClassDef, file: PythonFile): boolean {
+  return (
+    cls.args.every(({ value }) => file.dotted(value) === "builtins.object") &&
+    methodsOf(cls).some(({ name }) => name === "__call__")
+  );
+}
+
 export function isSelf(expr: Expr): boolean {
   return expr.kind === "Name" && expr.id === "self";
 }

@@ -182,6 +182,7 @@ export function spreadHeat(
     for (const edge of fn.calls)
       if (
         isWithStep(fn, edge) &&
+        !(isConstructor(edge.to) && names.isOperator(edge.to.summary.name.slice(0, -9))) &&
         !SAVES.test(last(edge.to.summary.name)) &&
         edge.site.loops?.some((loop) => steps.has(loop))
       )
@@ -202,7 +203,10 @@ export function spreadHeat(
       if (
         hot[to.at] === undefined &&
         isWithStep(fn, edge) &&
-        (!to.summary.name.endsWith(".__init__") || names.isDistribution(to.summary.name.slice(0, -9))) &&
+        (!isConstructor(to) ||
+          names.isDistribution(to.summary.name.slice(0, -9)) ||
+          // Elsewhere most objects are made once, whatever is called next to that.
+          (isOfForward(why) && names.isOperator(to.summary.name.slice(0, -9)))) &&
         !SAVES.test(last(to.summary.name))
       )
         heat(to, reached);
@@ -228,6 +232,8 @@ export function spreadHeat(
   }
   return hot;
 }
+
+const isConstructor = ({ summary }: Fn): boolean => summary.name.endsWith(".__init__");
 
 /** A class whose own code calls what its heirs override; a framework calls its hooks beside that. */
 const isOfOwn = (role: Role | undefined): boolean =>

@@ -1,7 +1,8 @@
 import { positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, Expr, Param } from "../../python/tree.ts";
+import type { Attribute, Call, Expr, Param } from "../../python/tree.ts";
 import { literalDict } from "./arguments.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
@@ -192,7 +193,7 @@ export function isConstantFactory(call: Call, facts: Facts): boolean {
 export function isConstant(expr: Expr, facts: Facts, depth: number): boolean {
   if (depth > 4) return false;
   const again = (inner: Expr): boolean => isConstant(inner, facts, depth + 1);
-  if (isLiteral(expr) || isSetting(expr) || isEntry(expr, facts)) return true;
+  if (isLiteral(expr) || isSetting(expr) || isEntry(expr, facts) || isNested(expr, facts)) return true;
   if (expr.kind === "Attribute" && /^(?:numpy|math)\.(?:pi|e|inf)$/.test(facts.file.dotted(expr) ?? ""))
     return true;
   if (expr.kind === "List" || expr.kind === "Tuple") return expr.items.length > 0 && expr.items.every(again);
@@ -285,9 +286,50 @@ function isHandedIn(expr: Expr, facts: Facts): boolean {
 /** `args.gamma`, `self.cfg.alpha`: one value for the whole run. */
 function isSetting(expr: Expr): boolean {
   if (expr.kind !== "Attribute") return false;
-  const owner = lastWord(expr.value);
-  return /^(?:args|opt|opts|cfg|conf|config|hparams|flags|FLAGS|params|settings|hps?)$/.test(owner);
+  return OWNERS.test(lastWord(expr.value));
 }
+
+const OWNERS = /^(?:args|opt|opts|cfg|conf|config|hparams|flags|FLAGS|params|settings|hps?)$/;
+
+/**
+ * `hp.train.stft_lamb`, `cfg["loss"]["weight"]`, `self.cfg.get("weight", 1.0)`, also by a name that a group was given: settings in
+ * groups. What a loop goes through may be another in each step, and so may what is called as a batch is.
+ */
+function isNested(expr: Expr, { file }: Facts): boolean {
+  let asked = 0;
+  for (let at: Expr | null = expr; at; asked++) {
+    const word = lastWord(at);
+    if (asked > (at === expr || expr.kind === "Call" ? 0 : 1) && GROUPS.test(word)) {
+      if (at.kind !== "Name") return at.kind === "Attribute";
+      const [one, ...more] = file.scopes.lookup(at)?.definitions ?? [];
+      return one !== undefined && more.length === 0 && isOfRun(one);
+    }
+    if (at.kind === "Name") at = asked > 0 && asked < 8 ? file.scopes.onlyValue(at) : null;
+    else {
+      const step = partOf(at, file);
+      if (!step || OF_BATCH.test(step.key)) return false;
+      at = step.of;
+    }
+  }
+  return false;
+}
+
+/** `x.key`, `x["key"]`, `x.get("key", 1.0)` and `getattr(x, "key", 1.0)`, with a number to fall back on. */
+function partOf(expr: Expr, file: PythonFile): { readonly key: string; readonly of: Expr } | null {
+  if (expr.kind === "Attribute") return { key: expr.attr, of: expr.value };
+  if (expr.kind === "Subscript")
+    return expr.index.kind === "Str" ? { key: expr.index.value ?? "", of: expr.value } : null;
+  if (expr.kind !== "Call" || expr.args.some(({ name, star }) => name !== null || star !== 0)) return null;
+  const given = expr.args.map(({ value }) => value);
+  const isGet = expr.func.kind === "Attribute" && expr.func.attr === "get";
+  if (!isGet && file.dotted(expr.func) !== "builtins.getattr") return null;
+  const [of, key, other] = isGet ? [(expr.func as Attribute).value, ...given] : given;
+  return of && key?.kind === "Str" && (!other || isLiteral(other)) ? { key: key.value ?? "", of } : null;
+}
+
+const GROUPS = /(?:^|_)(?:args|opts?|cfg|conf|config|hparams|flags|FLAGS|settings|hps?)$/;
+
+const OF_BATCH = /^(?:batch|inputs?|targets?|labels?|images?|tokens?|obs|state|samples?|params)$/;
 
 /** What a dictionary or an object of settings is called, whatever it is for: `data_cfg`, `model.default_cfg`. */
 const SETTINGS = /(?:^|_)(?:args|opts|cfg|conf|config|hparams|settings)$/;
@@ -304,13 +346,12 @@ export function isEntry(expr: Expr, facts: Facts): boolean {
   if (!isAsked || !SETTINGS.test(lastWord(expr.value))) return false;
   if (expr.value.kind !== "Name") return expr.value.kind === "Attribute";
   const [one, ...more] = facts.file.scopes.lookup(expr.value)?.definitions ?? [];
-  return (
-    one !== undefined &&
-    more.length === 0 &&
-    /^(?:assign|param|import)$/.test(one.how) &&
-    loopsAround(one.node).length === 0
-  );
+  return one !== undefined && more.length === 0 && isOfRun(one);
 }
+
+/** Handed in, imported or made once, and in no turn of a loop. */
+const isOfRun = ({ how, node }: Definition): boolean =>
+  /^(?:assign|param|import)$/.test(how) && loopsAround(node).length === 0;
 
 /** `tokenizer.pad_token_id`, `self.processor.tokenizer.all_special_ids`: numbers of a vocabulary, which a run does not change. */
 function isSpecialToken(expr: Expr): boolean {

@@ -37,6 +37,8 @@ const TORCH =
 const RUN_ALONE =
   /recogni|decod|generat|infer|sampl|predict|translat|search|beam|eval|valid|test|visual|plot|export/;
 
+const isOnTop = (base: string): boolean => base === "builtins.object";
+
 /** Finds definitions by the names that imports use, which need not start at the audited root. */
 export class Names {
   readonly classes = new Map<
@@ -164,8 +166,16 @@ export class Names {
       this.#handedOn(full, functions) ??
       // `package.fit`, of a package with a module of its own name.
       (full === target ? null : this.#handedOn(target, functions)) ??
-      (this.isDistribution(full) && functions.has(`${full}.__init__`) ? `${full}.__init__` : null)
+      ((this.isDistribution(full) || this.isOperator(full)) && functions.has(`${full}.__init__`)
+        ? `${full}.__init__`
+        : null)
     );
+  }
+
+  /** A class of no other that is made to be called: `CorrBlock(left, right)` of a forward is made anew in each. */
+  isOperator(cls: string): boolean {
+    const found = this.classes.get(cls);
+    return found?.methods.includes("__call__") === true && found.bases.every(isOnTop);
   }
 
   /** Made anew for each batch, of what a network gave, where other objects are mostly made once. */

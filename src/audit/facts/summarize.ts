@@ -7,7 +7,7 @@ import { isReplicated } from "./accumulation.ts";
 import { backwardsTaken } from "./attacks.ts";
 import { meetingPoints } from "./barriers.ts";
 import { cutsOffState } from "./carried-states.ts";
-import { isOfClass, isProperty, methodsOf, partsOf, selfAttribute } from "./classes.ts";
+import { isOfClass, isOperator, isProperty, methodsOf, partsOf, selfAttribute } from "./classes.ts";
 import { decoratedGrad, lexicalGrad } from "./gradmode.ts";
 import {
   branchAround,
@@ -173,7 +173,13 @@ class Summarizer {
       this.#definitions.set(name, fn);
       this.#defined.set(fn.name, "own");
     }
-    this.#classes = new Set(file.all("ClassDef").map((cls) => file.qualified(cls)));
+    // What is made to be called may be made anew in each forward.
+    this.#classes = new Set(
+      file
+        .all("ClassDef")
+        .filter((cls) => !isOperator(cls, file))
+        .map((cls) => file.qualified(cls)),
+    );
     for (const { name, parent } of file.all("ClassDef"))
       if (parent?.kind === "Module") {
         this.#users.set(name, new Set());

@@ -4,7 +4,17 @@ import type { Condition } from "./turn-conditions.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Attribute, Call, ClassDef, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
+import type {
+  Attribute,
+  Call,
+  ClassDef,
+  Expr,
+  FunctionDef,
+  Lambda,
+  Name,
+  Node,
+  Sequence,
+} from "../../python/tree.ts";
 import type { Accelerator } from "./accelerator.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import { isGiven } from "./broken.ts";
@@ -435,11 +445,11 @@ export function otherTargets(call: Call, file: PythonFile): readonly string[] {
   if (func.kind === "Name") {
     if (file.dotted(func) !== null) return ofStars(func, file);
     // `net(x)` of one class or another runs the forward of either.
-    return callTarget(call, file) === null
-      ? madeTargets(call, func, "forward", file)
-      : chosenByName(func, file).slice(1);
+    if (callTarget(call, file) !== null) return chosenByName(func, file).slice(1);
+    const picked = functionsPicked(func, file);
+    return picked.length > 0 ? picked : madeTargets(call, func, "forward", file);
   }
-  if (func.kind === "Subscript") return functionsInTable(func.value, file);
+  if (func.kind === "Subscript" || func.kind === "Call") return functionsInTable(tableOf(func, file), file);
   if (func.kind !== "Attribute") return NO_TARGETS;
   const own = selfAttribute(func);
   const cls = own === null ? null : enclosingClass(func);
@@ -447,13 +457,33 @@ export function otherTargets(call: Call, file: PythonFile): readonly string[] {
   return file.dotted(func) === null ? madeTargets(call, func.value, func.attr, file) : NO_TARGETS;
 }
 
-/** `losses[kind](outputs, targets)` of `losses = {"labels": self.loss_labels, …}`, or the table itself: any of them. */
-function functionsInTable(table: Expr, file: PythonFile): readonly string[] {
-  const [made, ...more] = table.kind === "Dict" ? [table] : valuesOf(table, file);
-  return made?.kind === "Dict" && more.length === 0
-    ? made.values.flatMap((fn) => functionsOf(fn, file, HANDED_ON))
-    : NO_TARGETS;
+/** The table that a function is taken from: `losses[kind]`, `random.choice(mixers)`. */
+function tableOf(picked: Expr, file: PythonFile): Expr | null {
+  if (picked.kind === "Subscript") return picked.value;
+  return picked.kind === "Call" && /^(?:numpy\.)?random\.choice$/.test(file.dotted(picked.func) ?? "")
+    ? (picked.args[0]?.value ?? null)
+    : null;
 }
+
+/** `mix = mixers[k]`, `mix = random.choice(mixers)`, `for mix in mixers`: any of them. */
+function functionsPicked(name: Name, file: PythonFile): readonly string[] {
+  const [one, ...more] = file.scopes.lookup(name)?.definitions ?? [];
+  if (!one?.value || more.length > 0) return NO_TARGETS;
+  if (one.how === "assign") return functionsInTable(tableOf(one.value, file), file);
+  return one.how === "iterate" && one.index === null ? functionsInTable(one.value, file) : NO_TARGETS;
+}
+
+/** `losses[kind](outputs, targets)` of `losses = {"labels": self.loss_labels, …}` or of a list, or the table itself: any of them. */
+function functionsInTable(table: Expr | null, file: PythonFile): readonly string[] {
+  if (!table) return NO_TARGETS;
+  const isTable = table.kind === "Dict" || table.kind === "List" || table.kind === "Tuple";
+  const [made, ...more] = isTable ? [table] : valuesOf(table, file);
+  if (!made || more.length > 0) return NO_TARGETS;
+  const held = made.kind === "Dict" ? made.values : LISTS.test(made.kind) ? (made as Sequence).items : [];
+  return held.flatMap((fn) => functionsOf(fn, file, HANDED_ON));
+}
+
+const LISTS = /^(?:List|Tuple)$/;
 
 /** By all classes that an instance may be of, their methods of that name. */
 function madeTargets(call: Call, instance: Expr, method: string, file: PythonFile): readonly string[] {

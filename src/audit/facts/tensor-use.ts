@@ -53,6 +53,8 @@ export function isUsedAsTensor(definition: Definition, file: PythonFile): boolea
       return (
         TENSOR_ONLY_METHODS.has(parent.attr) ||
         TELLING.has(parent.attr) ||
+        // Of NumPy's arrays and of pictures it is no method.
+        (parent.attr === "size" && call.args.length === 1 && isWhole(call.args[0]!.value)) ||
         (METHODS.has(parent.attr) && (keyword(call, "dim") !== null || keyword(call, "keepdim") !== null))
       );
     }
@@ -68,6 +70,12 @@ export function isUsedAsTensor(definition: Definition, file: PythonFile): boolea
       name.startsWith("torch.nn.functional.")
     );
   });
+}
+
+/** `0`, `-1` */
+function isWhole(expr: Expr): boolean {
+  const number = expr.kind === "Unary" ? expr.operand : expr;
+  return number.kind === "Num" && /^\d$/.test(number.text);
 }
 
 /**

@@ -6,7 +6,7 @@ import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { givenToWorkers, isIndexed, sharedClasses } from "../facts/worker-data.ts";
-import { returnsByName } from "../facts/returns.ts";
+import { returnsByName, yieldsByName } from "../facts/returns.ts";
 import { NAMES, isRecord, likelyDataset, likelyObjects, likelyWorkers } from "../facts/likely-data.ts";
 import { callTarget } from "../facts/summary.ts";
 import { PLAIN_ATTRIBUTES } from "../facts/torch-names.ts";
@@ -71,11 +71,43 @@ function* guessed(facts: Facts): Generator<Finding> {
       // `self.rows = torch.cat([self.rows, more])`: it is a tensor, whatever it began as.
       if (writes.some(({ value }) => value !== null && isOfLibrary(value, facts))) return [];
       const held = writes.find(({ value }) => value !== null && likelyObjects(value, facts));
-      const filled = held ? null : filledInLoop(attribute, cls, facts);
+      const filled = held
+        ? null
+        : (filledInLoop(attribute, cls, facts) ??
+          writes.map((one) => madeElsewhere(one, facts)).find((one) => one !== null));
       return held ? [held.target] : filled ? [filled] : [];
     });
     for (const at of kept.slice(0, MOST)) yield { at, message: COPIED };
   }
+}
+
+/**
+ * `self.windows = self.make_windows(lengths)`, `self.windows, self.total = …` of the same, `list(windows(lengths))`: what a function of
+ * this file hands back or yields, and where it does, as that is where it would be packed.
+ */
+function madeElsewhere(
+  { target, value }: { readonly target: Expr; readonly value: Expr | null },
+  facts: Facts,
+): Node | null {
+  const { file } = facts;
+  const tuple = value === null && target.parent?.kind === "Tuple" ? target.parent : null;
+  const whole = tuple?.parent?.kind === "Assign" ? tuple.parent.value : value;
+  if (whole?.kind !== "Call") return null;
+  const of = /^builtins\.(?:list|sorted|tuple)$/.test(file.dotted(whole.func) ?? "")
+    ? whole.args[0]?.value
+    : null;
+  const made = of?.kind === "Call" ? of : whole;
+  const name = callTarget(made, file);
+  if (name === null) return null;
+  const yielded = made === of && !tuple ? file.once(yieldsByName).get(name) : undefined;
+  if (yielded) return yielded.length > 0 && yielded.every((one) => isRecord(one, facts)) ? whole : null;
+  const returned = (file.once(returnsByName).get(name) ?? []).map((one) =>
+    tuple ? (one.kind === "Tuple" ? one.items[tuple.items.indexOf(target)] : undefined) : one,
+  );
+  // What only opens a file is no place to pack anything, and who knows what was in it.
+  const isMade = (one: Expr | undefined): boolean =>
+    (one?.kind === "Name" || one?.kind === "Comp") && likelyObjects(one, facts);
+  return returned.every(isMade) ? (returned.at(-1) ?? null) : null;
 }
 
 /** What evaluates goes through its examples once. */

@@ -34,6 +34,8 @@ export const rule: Rule = {
         /logits$|^(?:lm_head|head|output|fc_out|out_head|output_layer|embed_out|unembed|to_logits)$/.test(
           named.endsWith("logits") || !made ? named : name(made),
         ) ||
+        takenAs(call, source).endsWith("logits") ||
+        isNamedHead(source) ||
         isShiftedLogits(source, facts) ||
         // `scores`, in a file that speaks of vocabularies.
         (file.mentions("vocab") && feedsLoss(call, facts) && isOutput(call, source, facts));
@@ -76,7 +78,11 @@ function isLikely(call: Call, source: Expr, facts: Facts): boolean {
   const cls = classOf(call);
   if ((statement && /\.item\(\)/.test(file.textOf(statement))) || (cls && cls.args.length === 0))
     return false;
-  const isNamed = LOGITS.test(name(source)) || (made !== null && LOGITS.test(name(made)));
+  const isNamed =
+    LOGITS.test(name(source)) ||
+    (made !== null && LOGITS.test(name(made))) ||
+    LOGITS.test(takenAs(call, source)) ||
+    isNamedHead(source);
   return isNamed && (feedsLoss(call, facts) || isReturned(call, facts) || isHandedWithLabels(call, file));
 }
 
@@ -84,6 +90,22 @@ function isLikely(call: Call, source: Expr, facts: Facts): boolean {
 function isHandedWithLabels(call: Call, file: PythonFile): boolean {
   const compared = comparing(call, file);
   return compared !== null && /label|target|ids|\by\b|trg|tgt/.test(file.textOf(compared));
+}
+
+/** `mlm_logits` of `mlm_logits = net.mlm_score(hidden).float()`: what a call gave, widened before it has a name. */
+function takenAs({ parent }: Call, source: Expr): string {
+  const [target, ...more] = parent?.kind === "Assign" && source.kind === "Call" ? parent.targets : [];
+  return target?.kind === "Name" && more.length === 0 ? target.id : "";
+}
+
+/** `net.mlm_score(hidden)`, of a network that is handed in: by its name the head of a language model. */
+function isNamedHead(source: Expr): boolean {
+  return (
+    source.kind === "Call" &&
+    /^(?:[mc]?lm|vocab)_(?:head|scores?|predict\w*|decoder|proj\w*|classifier|logits)$/.test(
+      lastWord(source.func),
+    )
+  );
 }
 
 const LOGITS =

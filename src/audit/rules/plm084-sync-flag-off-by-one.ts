@@ -1,7 +1,8 @@
 import { argument } from "../../python/file.ts";
-import { contains, functionOf, namesIn } from "../../python/nodes.ts";
+import { contains, functionOf, lastWord, namesIn } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
+import { wrongLists } from "../facts/context-lists.ts";
 import { fullTurn } from "../facts/full-counts.ts";
 import type { Turn } from "../facts/full-counts.ts";
 import {
@@ -67,6 +68,7 @@ export const rule: Rule = {
       const loop = context.parent?.kind === "IfExp" ? turnOf(context) : null;
       if (loop) yield* skips(context, loop, facts);
     }
+    for (const { at, wrong } of wrongLists(facts)) yield { at, message: LISTED[wrong] };
     // `with sync_context(net, step, n):`, of another file.
     for (const { use, test, when, synced } of enteredFromElsewhere(facts)) {
       const turn = turnOf(use);
@@ -84,6 +86,14 @@ export const rule: Rule = {
       }
     }
   },
+};
+
+/** Of what a list says turn by turn. */
+const LISTED = {
+  first:
+    "Of the turns that this list is for the first exchanges gradients and the last does not: what the later ones add, no other rank sees",
+  never:
+    "In none of the turns that this list is for gradients are exchanged, and the optimizer steps after them: each rank trains a model of its own",
 };
 
 /** Where it is said whether ranks exchange gradients: `test` when `when`, and under what it stands under; null for a `no_sync()`. */
@@ -111,8 +121,18 @@ function* choices({ file }: Facts): Generator<Choice> {
       call.parent?.kind === "Arg" && call.parent.parent?.kind === "Call" ? call.parent.parent : call;
     if (chosen.parent?.kind === "IfExp" && chosen.parent.test !== chosen)
       yield { at: one, test: chosen.parent.test, when: chosen.parent.orelse === chosen };
-    else if (call !== one) yield { at: one, test: null, when: false };
+    else if (call !== one && !isPutAway(call)) yield { at: one, test: null, when: false };
   }
+}
+
+/** `contexts.append(net.no_sync())`, `[net.no_sync()]`: entered later, if at all. */
+function isPutAway({ parent }: Expr): boolean {
+  const call = parent?.kind === "Arg" ? parent.parent : null;
+  return (
+    parent?.kind === "List" ||
+    parent?.kind === "Comp" ||
+    (call?.kind === "Call" && /^(?:append|insert)$/.test(lastWord(call.func)))
+  );
 }
 
 /**
