@@ -59,7 +59,9 @@ export class Words {
       else this.add(id);
     }
     for (const attribute of file.all("Attribute")) this.#addAttribute(attribute, imported, spoken);
-    for (const text of file.all("Str")) this.#addStr(text, handsOn);
+    for (const text of file.all("Str"))
+      // `args.net == "Small"` chooses, and names nothing.
+      if (!spoken.isChoosy || text.parent?.kind !== "Compare") this.#addStr(text, handsOn);
     for (const { args } of file.callsNamed("getattr", "vars", "getmembers")) {
       const of = args[0]?.value;
       if (of?.kind === "Name" && imported.has(of.id)) this.add(`${imported.get(of.id)!}.*`);
@@ -215,7 +217,7 @@ function isListed(text: Node): boolean {
   return target?.kind === "Name" && target.id === "__all__";
 }
 
-/** Classes of networks, those that train, and functions, that nothing in the tree uses, where something trains. */
+/** Classes of networks, optimizers, those that train, and functions, that nothing in the tree uses, where something trains. */
 export function unusedParts(
   summaries: readonly FileSummary[],
   roles: ReadonlyMap<string, Role>,
@@ -229,7 +231,9 @@ export function unusedParts(
   const networks: Class[] = [];
   const agents: Class[] = [];
   for (const file of summaries) {
-    const own = file.classes.filter(({ name }) => roles.get(name) === "module");
+    const own = file.classes.filter(
+      ({ bases, name }) => roles.get(name) === "module" || bases.some((base) => OPTIMIZER.test(base)),
+    );
     // What trains by its methods, and is of no library's kind: `class A2C:`.
     const others = file.trains ? file.classes.filter(({ name }) => isAgent(name, file, roles)) : [];
     if (own.length === 0 && others.length === 0) continue;
@@ -268,6 +272,8 @@ export function unusedParts(
     inner: new Set(networks.flatMap(({ cls }) => (cls.users ? [cls.name] : []))),
   };
 }
+
+const OPTIMIZER = /^torch\.optim\.(?:\w+\.)?Optimizer$/;
 
 interface Class {
   readonly file: FileSummary;
@@ -396,11 +402,21 @@ export function otherChoices(summaries: readonly FileSummary[], mentioned: Menti
   const folder = (module: string): string => module.slice(0, module.lastIndexOf("."));
   const modules = summaries.map(({ module }) => module).filter((module) => module.includes("."));
   const chosen = new Set(modules.filter((module) => defaults.has(last(module))).map(folder));
-  return new Set(
+  const others = new Set(
     modules.filter(
       (module) => chosen.has(folder(module)) && !defaults.has(last(module)) && !isImported(module, mentioned),
     ),
   );
+  // What only these import is chosen with them.
+  const takes = (file: FileSummary, own: string): boolean =>
+    file.imports.some((name) => name.split(".").slice(-2).includes(own));
+  if (others.size > 0)
+    for (const { main, module } of summaries) {
+      if (main || others.has(module)) continue;
+      const importers = summaries.filter((file) => file.module !== module && takes(file, last(module)));
+      if (importers.length > 0 && importers.every((file) => others.has(file.module))) others.add(module);
+    }
+  return others;
 }
 
 const isByName = (mentioned: Mentioned): boolean =>
