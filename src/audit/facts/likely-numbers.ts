@@ -50,9 +50,12 @@ export function isOnHost(expr: Expr, file: PythonFile, depth = 0): boolean {
     case "Call":
       return ofCall(expr, file, depth);
     case "Unary":
-      return again(expr.operand);
+      return expr.op === "not" || again(expr.operand);
     case "Bool":
       return expr.values.every(again);
+    case "Compare":
+      // `"recon" in weights`, `out is None`: true or false, whatever is asked.
+      return expr.ops.every((op) => /^(?:not )?in$|^is/.test(op));
     case "Binary":
       if (isArray(expr, file, depth + 1)) return true;
       // `total.item() / world_size`
@@ -72,7 +75,7 @@ export function isOnHost(expr: Expr, file: PythonFile, depth = 0): boolean {
       return made.length > 0 && made.every((one) => isHostDefinition(one, file, depth + 1));
     }
     case "Attribute":
-      return isHostAttribute(expr, file, depth);
+      return expr.attr === "shape" || isHostAttribute(expr, file, depth);
     case "Subscript":
       if (SETTINGS.test(lastWord(expr.value))) return true;
       return isHostEntry(expr, file, depth) || (expr.index.kind !== "Str" && again(expr.value));
@@ -146,8 +149,21 @@ function handsBackNumbers(
   });
 }
 
+/** What is asked for at the moment: `mean += (loss.item() - mean) / n` is what all the others of that name are. */
+const asked = new Set<Definition>();
+
 /** `loss: float`, `loss = total.item() / n`, `loss, accuracy = report(…)` */
 export function isHostDefinition(definition: Definition, file: PythonFile, depth = 0): boolean {
+  if (asked.has(definition)) return true;
+  asked.add(definition);
+  try {
+    return isPlainDefinition(definition, file, depth);
+  } finally {
+    asked.delete(definition);
+  }
+}
+
+function isPlainDefinition(definition: Definition, file: PythonFile, depth: number): boolean {
   const { how, node, value, index } = definition;
   if (depth > DEEPEST) return false;
   if (node.kind === "Param")
