@@ -1,6 +1,6 @@
 import { isFalse, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, lastWord, namesIn, walk } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import type { Call, ClassDef, Comp, Expr, For, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -69,7 +69,7 @@ function* guessed(facts: Facts): Generator<Found> {
     for (const method of reached) for (const called of everyCalledBy(method, cls)) reached.add(called);
     for (const method of reached) {
       for (const loop of statementsOf(method))
-        if (loop.kind === "For" && !isFew(loop.iter, file)) {
+        if (loop.kind === "For" && !isFew(loop.iter, file) && !isBehindAsked(loop, method)) {
           const kept = likelyKept(loop, method, facts);
           if (kept) yield { at: kept, message: MESSAGE };
         }
@@ -108,6 +108,11 @@ function isAskedFor(test: Expr, { params }: FunctionDef): boolean {
     params.some((param) => param.name === word && isFalse(param.default))
   );
 }
+
+const isBehindAsked = (loop: For, method: FunctionDef): boolean =>
+  ancestors(loop).some(
+    (at) => at.kind === "If" && at.body.some((one) => contains(one, loop)) && isAskedFor(at.test, method),
+  );
 
 /** What is put on self, or into what is put there, in a loop over the examples. */
 function likelyKept(loop: For, method: FunctionDef, facts: Facts): Node | null {
