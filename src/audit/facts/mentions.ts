@@ -385,9 +385,14 @@ export function pickedLosses(
 /** Programs, whoever imports them. */
 const PROGRAM = /train|main|run|tune|fit|exp/i;
 
-/** Others import it; what it does when it is started itself is to try it. */
-export function isTried({ main, module }: FileSummary, mentioned: Mentioned): boolean {
-  return main === true && isImported(module, mentioned) && !PROGRAM.test(last(module));
+/** Others import it; what it does when it is started itself is to try it, unless it trains, and has options for that. */
+export function isTried({ main, module, options, trains }: FileSummary, mentioned: Mentioned): boolean {
+  return (
+    main === true &&
+    isImported(module, mentioned) &&
+    !PROGRAM.test(last(module)) &&
+    !(trains && options !== undefined)
+  );
 }
 
 /** In a file that nobody imports and that does not train itself. */
