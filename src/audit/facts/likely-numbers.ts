@@ -32,7 +32,8 @@ const GIVES = /^(?:item|tolist|numpy|copy|astype|format|join|split|strip)$/;
 const KEEPS =
   /^(?:mean|sum|max|min|std|var|abs|round|pop|get|reshape|squeeze|flatten|values|items|setdefault)$/;
 
-const SETTINGS = /^(?:args?|opts?|options|cfg|conf|config|configs|hparams|hps?|settings|schedule)$/;
+const SETTINGS =
+  /^(?:args?|opts?|options|cfg|conf|config|configs|hparams|hps?|settings|schedule|\w+_(?:config|cfg|hparams))$/;
 
 /** Methods that hand back what was logged: `logs = logger.get_logs()`. */
 const RECORDS = /^(?:get|pop|flush|read|fetch)_(?:\w+_)?(?:logs?|metrics?|stats?|averages?|summary)$/;
@@ -105,6 +106,8 @@ const isRead = (expr: Expr): boolean =>
 
 function ofCall(call: Call, file: PythonFile, depth: number): boolean {
   const { func, args } = call;
+  // `Parallel(n_jobs=4)(delayed(score)(x) for x in xs)` of other processes.
+  if (func.kind === "Call" && lastWord(func.func) === "Parallel") return true;
   const name = file.dotted(func) ?? "";
   const word = lastWord(func);
   if (CONVERTS.test(name) || OF_THE_HOST.test(name)) return true;

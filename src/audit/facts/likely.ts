@@ -128,13 +128,17 @@ export function likelyValue(definition: Definition, file: PythonFile): Value | n
   return isGiven(definition, file) ? { what: "output", device: "network", graph: "unknown" } : null;
 }
 
-/** `losses["total"] = total`, `for name in losses:` of what holds them by their names, and is none. */
+/** `losses["total"] = total`, `losses.update(loss.item(), n)`: what holds them by their names, or tells their average, and is none. */
 function isKeyed(definition: Definition, file: PythonFile): boolean {
   return (
     isLossName(definition.name) &&
     file.scopes
       .uses(definition)
-      .some(({ parent }) => parent?.kind === "Subscript" && parent.index.kind === "Str")
+      .some(
+        ({ parent }) =>
+          (parent?.kind === "Subscript" && parent.index.kind === "Str") ||
+          (parent?.kind === "Attribute" && /^(?:avg|update|reset)$/.test(parent.attr)),
+      )
   );
 }
 

@@ -2,7 +2,9 @@
 
 import math
 
+import numpy as np
 import torch
+from joblib import Parallel, delayed
 from torch import nn
 
 
@@ -39,3 +41,15 @@ class Trainer(nn.Module):
         optimizer.step()
         if not math.isfinite(loss):  # expect: PLM068
             raise RuntimeError("diverged")
+
+
+def batch_score(clean, noisy, score):
+    pred_score = Parallel(n_jobs=4)(delayed(score)(c, n) for c, n in zip(clean, noisy))
+    # trap: of other processes
+    return torch.from_numpy(np.array(pred_score))
+
+
+def forward_step(net, x, noisy, score):
+    loss = batch_score(x, noisy, score).mean() + net(x.cuda()).mean()
+    loss.backward()
+    return loss
