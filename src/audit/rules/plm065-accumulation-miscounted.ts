@@ -68,6 +68,8 @@ export const rule: Rule = {
             (other) => call.start < other.start && (other.start < step.start || isApart(call, other, step)),
           ),
       );
+      // Nothing is differentiated but in the turns that step.
+      if (inLoop.every(({ call }) => isWith(call, step, every))) continue;
       const everyTurn = inLoop.filter(({ call }) => facts.frequency(call, loop) === "every");
       // One with the step, one that only adds up, without an exchange between ranks.
       const sameLoss = new Set(inLoop.map(({ loss }) => loss && file.textOf(loss))).size === 1;

@@ -27,3 +27,25 @@ class Adversary:
             loss.backward()
             self.net_opt.step()
             return loss
+
+
+class Decoder:
+    def __init__(self, net, judge, every):
+        self.net, self.judge, self.every = net, judge, every
+        self.gen_opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        self.dis_opt = torch.optim.SGD(judge.parameters(), lr=0.1)
+
+    def training_step(self, batch, batch_idx):
+        made = self.net(batch)
+        loss_dis = self.judge(made.detach()).mean() - self.judge(batch).mean()
+        if not (batch_idx % self.every) and self.warmed_up:
+            self.dis_opt.zero_grad()
+            # trap: only in the turns that step
+            loss_dis.backward()
+            self.dis_opt.step()
+        else:
+            loss_gen = -self.judge(made).mean()
+            self.gen_opt.zero_grad()
+            # trap: of the other one
+            loss_gen.backward()
+            self.gen_opt.step()
