@@ -134,9 +134,13 @@ function likelyKept(loop: For, method: FunctionDef, facts: Facts): Node | null {
   return found;
 }
 
+/** `highest + 1` */
+const isCountedOn = (expr: Expr): boolean =>
+  expr.kind === "Binary" && expr.op === "+" && expr.right.kind === "Num";
+
 /** Also through names of the same turn. */
 function isWorkedLikely(expr: Expr, loop: For, facts: Facts, depth = 0): boolean {
-  if (facts.value(expr).what === "number" || isIndex(expr)) return false;
+  if (facts.value(expr).what === "number" || isIndex(expr) || isCountedOn(expr)) return false;
   if (worksLikely(expr, facts)) return true;
   return (
     depth < 4 &&
@@ -193,7 +197,7 @@ function isFew(iter: Expr, file: PythonFile): boolean {
   return (
     iter.kind === "Tuple" ||
     iter.kind === "List" ||
-    /class|categor|split|dirs?\b|folders?\b|^range\(\d+\)$|scale|layer|shard|transform|keys?\b|size|dataset|archive|batch_files|\bh5/i.test(
+    /class|categor|split|poses?(?:\b|_)|dirs?\b|folders?\b|^range\(\d+\)$|scale|layer|shard|transform|keys?\b|size|dataset|archive|batch_files|\bh5/i.test(
       file.textOf(iter),
     )
   );

@@ -36,6 +36,26 @@ class Poses:
         return self.kept[index]
 
 
+class Tracks:
+    def __init__(self, files, poses_path):
+        self.highest, self.poses = {}, []
+        for name, paths in files.items():
+            highest = 0
+            for path in paths:
+                highest = max(highest, torch.load(path).max())
+            # trap: a number for each of a few
+            self.highest[name] = highest + 1
+        # trap: a few numbers each
+        self.poses = [torch.load(path) for path in poses_path]
+        self.names = [path for paths in files.values() for path in paths]
+
+    def __len__(self):
+        return len(self.names)
+
+    def __getitem__(self, index):
+        return torch.load(self.names[index])
+
+
 class EvalCameraController:
     def __init__(self, heights):
         self.poses = []
