@@ -157,3 +157,58 @@ test("a setting that the default configuration is given by its name", () => {
   expect(asked("True")).toEqual([]);
   expect(asked("False")).toEqual([20]);
 });
+
+const ALGORITHMS = `
+import torch
+
+
+class Erm(torch.nn.Module):
+    def update(self, x, y):
+        loss = (self.network(x) - y).pow(2).mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return {"loss": loss.item()}
+
+
+class Mixed(Erm):
+    def update(self, x, y):
+        loss = (self.network(x) - y).abs().mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return {"loss": loss.item()}
+
+
+def get_algorithm(name):
+    return globals()[name]
+`;
+
+test("a class that is looked up by a name which another has by default", () => {
+  const files = (name: string): { path: string; text: string }[] => [
+    { path: "algorithms.py", text: ALGORITHMS },
+    {
+      path: "train.py",
+      text: `
+import argparse
+import torch
+from algorithms import get_algorithm
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--algorithm", type=str, default="${name}")
+args = parser.parse_args()
+algorithm = get_algorithm(args.algorithm)().to("cuda")
+for x, y in loader:
+    algorithm.update(x.to("cuda"), y.to("cuda"))
+`,
+    },
+  ];
+  const left = (name: string): readonly number[] =>
+    auditTexts(files(name), { ...DEFAULTS, unproven: true, select: ["PLM025"] })
+      .findings.filter(({ message }) => message.includes("only with another"))
+      .map(({ line }) => line);
+  expect(left("Erm")).toEqual([20]);
+  // What another one derives from runs with it, as far as anybody sees.
+  expect(left("Mixed")).toEqual([]);
+  expect(left("Unheard")).toEqual([]);
+});

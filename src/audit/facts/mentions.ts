@@ -61,7 +61,7 @@ export class Words {
     for (const attribute of file.all("Attribute")) this.#addAttribute(attribute, imported, spoken);
     for (const text of file.all("Str"))
       // `args.net == "Small"` chooses, and names nothing.
-      if (!spoken.isChoosy || text.parent?.kind !== "Compare") this.#addStr(text, handsOn);
+      if (text.parent?.kind !== "Compare") this.#addStr(text, handsOn);
     for (const { args } of file.callsNamed("getattr", "vars", "getmembers")) {
       const of = args[0]?.value;
       if (of?.kind === "Name" && imported.has(of.id)) this.add(`${imported.get(of.id)!}.*`);
@@ -324,6 +324,41 @@ export function chosenOtherwise(
     for (const { module, classes } of summaries)
       for (const { name } of classes)
         if (found.has(last(name)) && isTakenByName(module, words)) found.delete(last(name));
+  return found;
+}
+
+/**
+ * Classes of a module in which one is looked up by its name, `globals()[args.algorithm]`, where another is so by default, and neither
+ * that nor what it derives from speaks of them: by name, the option.
+ */
+export function namedOtherwise(
+  summaries: readonly FileSummary[],
+  words: Mentioned,
+): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  const options = new Map<string, string>();
+  for (const { options: own } of summaries)
+    for (const [option, value] of Object.entries(own ?? {}))
+      if (typeof value === "string" && isCapital(value)) options.set(value, option);
+  if (options.size === 0) return found;
+  for (const { classes, imports, module } of summaries) {
+    if (!words.has(`${last(module)}.*`)) continue;
+    const option = classes.map(({ name }) => options.get(last(name))).find((one) => one !== undefined);
+    if (option === undefined) continue;
+    const used = new Set(classes.map(({ name }) => last(name)).filter((name) => options.has(name)));
+    // Sets grow while they are gone through: what these derive from, and whom they speak of.
+    for (const name of used)
+      for (const cls of classes)
+        if (last(cls.name) === name) for (const base of cls.bases) used.add(last(base));
+        else if (cls.users?.some((user) => user === name || !isCapital(user))) used.add(last(cls.name));
+    for (const { name } of classes)
+      if (
+        !used.has(last(name)) &&
+        !imports.includes(name) &&
+        !summaries.some((file) => file.imports.includes(name))
+      )
+        found.set(last(name), option);
+  }
   return found;
 }
 
