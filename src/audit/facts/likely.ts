@@ -222,14 +222,16 @@ export function likelyPart(expr: Expr, file: PythonFile): Value | null {
       : null;
   if (COUNT.test(word) || RATE.test(word) || isSetting(expr) || isOption(expr, file)) return null;
   // `self.losses["total"] = total`
-  if (expr.kind === "Attribute" && /losses$/.test(word) && file.text.includes(`.${word}["`)) return null;
-  if (expr.kind === "Attribute" && /losses$/.test(word) && file.text.includes(`.${word}['`)) return null;
+  if (expr.kind === "Attribute" && word.endsWith("losses") && isIndexedByText(word, file)) return null;
   return COMPUTED.test(word)
     ? isOnHost(expr, file)
       ? NUMBER
       : { what: "tensor", device: "network", graph: isLossName(word) ? "yes" : "unknown" }
     : null;
 }
+
+const isIndexedByText = (word: string, { text }: PythonFile): boolean =>
+  text.includes(`.${word}["`) || text.includes(`.${word}['`);
 
 /** `losses["total"]` of `losses = agent.update(batch)`, or of what differentiates it here and reads it. */
 function isTold({ value }: Subscript, file: PythonFile): boolean {

@@ -69,7 +69,12 @@ export const rule: Rule = {
           ),
       );
       // Nothing is differentiated but in the turns that step.
-      if (inLoop.every(({ call }) => isWith(call, step, every))) continue;
+      if (
+        contains(every.branch, step) &&
+        inLoop.length > 0 &&
+        inLoop.every(({ call }) => isWith(call, step, every))
+      )
+        continue;
       const everyTurn = inLoop.filter(({ call }) => facts.frequency(call, loop) === "every");
       // One with the step, one that only adds up, without an exchange between ranks.
       const sameLoss = new Set(inLoop.map(({ loss }) => loss && file.textOf(loss))).size === 1;
