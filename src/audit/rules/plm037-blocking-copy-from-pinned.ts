@@ -14,7 +14,7 @@ import { makesPinned } from "../facts/pinned-makers.ts";
 import { isKnownUnpinned, likelyBatch, likelyPins } from "../facts/likely-data.ts";
 import { nextOf } from "../facts/next-batches.ts";
 import { callsOf, returnsByName } from "../facts/returns.ts";
-import { callTarget, isMain } from "../facts/summary.ts";
+import { callTarget } from "../facts/summary.ts";
 import { loopsAround } from "../facts/training.ts";
 import { mayOverlap, overlapFlag, paramBehind } from "../facts/transfers.ts";
 import type { Finding, Rule } from "../rule.ts";
@@ -92,8 +92,6 @@ const WAITS =
 /** A part of a batch by what it is called and where it comes from, in a program in which a loader pins. */
 function isLikelyPinned(call: Call & { func: Expr }, facts: Facts): boolean {
   const { file } = facts;
-  // A program of its own that has no loader is given no batch of one.
-  if (!file.mentions("oader") && file.tree.module.body.some(isMain) && !facts.pins) return false;
   const fn = functionOf(call);
   const moved = call.func.kind === "Attribute" ? call.func.value : null;
   if (!moved || !likelyPins(facts) || !likelyBatch(moved, file) || isPicked(moved, facts)) return false;
