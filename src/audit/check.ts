@@ -68,6 +68,7 @@ export function checkPython(
           file.lines.line(Math.max(found.at.start, found.at.end - 1)),
         ];
         if (suppressions.silences(code, lines) || lines.some((line) => told.has(`${code} ${line}`))) continue;
+        if (asked.guesses && isLeftOut(found, asked)) continue;
         const finding = asked.guesses
           ? asLikely(found)
           : asEarned(meta, asItRuns(meta, found, asked), asked, settings);
@@ -89,6 +90,13 @@ export function checkPython(
       report.add(UNUSED_NOQA, { at, message: `\`noqa: ${code}\` silences nothing here` }, undefined);
   return report.sorted();
 }
+
+/**
+ * What is only likely, and does not run as the code is shipped, is worth no note. Of a file that is audited alone nobody knows who
+ * uses it.
+ */
+const isLeftOut = ({ at }: Finding, facts: Facts): boolean =>
+  facts.project.files > 1 && "parent" in at && whyNot(at as Node, facts) !== null;
 
 /** Patterns of the catalogue that wait for what is queued, and find next to nothing queued right after they have. */
 const QUEUED: ReadonlySet<number> = new Set([25, 26, 37, 69]);

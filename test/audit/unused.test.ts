@@ -258,6 +258,10 @@ test("what a file that others import does when it is started itself is worth a n
     { severity: "note", message: expect.stringMatching(/\(only when this file itself is started\)$/) },
   ]);
   expect(found({ "ssim.py": text })).toMatchObject(USED);
+  // With options of its own it is a program, whoever takes something from it.
+  const options = 'parser = argparse.ArgumentParser()\nparser.add_argument("--rate", default=0.1)\n';
+  const asked = text.replace("import torch\n", `import argparse\nimport torch\n\n${options}`);
+  expect(found({ "ssim.py": asked, "other.py": "from ssim import loss\n" })).toMatchObject(USED);
   const tried = `import torch\n\ndef run_test():\n${body}\n\nif __name__ == "__main__":\n    run_test()\n`;
   expect(found({ "ssim.py": tried, "other.py": "from ssim import loss\n" })).toMatchObject([
     { severity: "note", message: expect.stringMatching(/\(only when this file itself is started\)$/) },

@@ -223,6 +223,9 @@ export function optionsOf(file: PythonFile, tree: Tree): (name: string) => Defau
   return (name) => (own.has(name) ? own.get(name) : tree.options.get(name));
 }
 
+const isReadByName = ({ args, func }: Call): boolean =>
+  func.kind === "Name" && func.id === "getattr" && args.length > 1 && args[1]!.value.kind === "Str";
+
 /** What an option is by default; undefined where nobody says it, and of what is no option. */
 export function defaultOf(option: Expr, file: PythonFile, tree: Tree): Default | undefined {
   // `len(args.gpus.split(","))`
@@ -232,8 +235,15 @@ export function defaultOf(option: Expr, file: PythonFile, tree: Tree): Default |
   }
   if (option.kind === "Call" && option.func.kind === "Attribute" && option.func.attr === "split")
     return defaultOf(option.func.value, file, tree);
-  if (option.kind !== "Attribute" || !holdsOptions(option.value)) return undefined;
   const lookup = optionsOf(file, tree);
+  // `getattr(args, "debug", False)`
+  if (option.kind === "Call" && isReadByName(option)) {
+    const [of, name] = option.args;
+    return name!.value.kind === "Str" && holdsOptions(of!.value) && !isSelf(of!.value)
+      ? lookup(name!.value.value ?? "")
+      : undefined;
+  }
+  if (option.kind !== "Attribute" || !holdsOptions(option.value)) return undefined;
   return isSelf(option.value)
     ? firstKnown(
         () => lookup(`self.${option.attr}`),

@@ -489,7 +489,9 @@ export class CallValues {
       attr === "numel" ||
       attr === "element_size" ||
       attr === "data_ptr" ||
-      attr === "backward"
+      attr === "backward" ||
+      // `x.type()` tells which it is.
+      (attr === "type" && call.args.length === 0)
     )
       return OTHER;
     const known = value.what === "tensor" || value.what === "output";

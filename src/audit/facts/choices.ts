@@ -14,7 +14,9 @@ interface Arm {
   readonly by: Expr;
   readonly value: string;
   readonly holds: boolean;
-  /** "loss=lsgan", "loss!lsgan", or "" where no option decides; found when somebody asks. */
+  /** "+" where it has to be on, ">" and the like where it has to be more or less; "=" where nothing is said. */
+  readonly mark?: string;
+  /** "loss=lsgan", "loss!lsgan", "ema+", "ema-", "weight>0", or "" where no option decides; found when somebody asks. */
   when: string | null;
 }
 
@@ -49,6 +51,11 @@ export function armsOf(file: PythonFile): readonly Arm[] {
     arms.push({ start: node.start, end: node.end, by, value, holds, when: null });
   };
   for (const { test, body, orelse } of file.all("If")) {
+    for (const one of switched(test)) {
+      arms.push({ ...span(body), ...one, value: one.value, when: null });
+      if (orelse.length > 0 && one.by === test)
+        arms.push({ ...span(orelse), ...one, holds: false, when: null });
+    }
     if (test.kind !== "Compare" || test.ops.length !== 1 || test.ops[0] !== "==") continue;
     const [right] = test.rights;
     if (right?.kind !== "Str" || !right.value || !mayBeOption(test.left)) continue;
@@ -66,6 +73,26 @@ export function armsOf(file: PythonFile): readonly Arm[] {
   return arms;
 }
 
+/** `args.ema` and `args.weight > 0` of a test that holds only where they do. */
+function switched(test: Expr): readonly Pick<Arm, "by" | "value" | "holds" | "mark">[] {
+  if (test.kind === "Bool") return test.op === "and" ? test.values.flatMap(switched) : [];
+  if (test.kind === "Attribute")
+    return isSwitch(test) ? [{ by: test, value: "", holds: true, mark: "+" }] : [];
+  const [right, ...more] = test.kind === "Compare" ? test.rights : [];
+  if (test.kind !== "Compare" || right?.kind !== "Num" || more.length > 0) return [];
+  const [op] = test.ops;
+  return isSwitch(test.left) && (op === ">" || op === ">=")
+    ? [{ by: test.left, value: right.text, holds: true, mark: op }]
+    : [];
+}
+
+const isSwitch = (expr: Expr): boolean =>
+  expr.kind === "Attribute" &&
+  !isSelf(expr.value) &&
+  holdsOptions(expr.value) &&
+  !ANYBODYS.test(expr.attr) &&
+  !TRAINING.test(expr.attr);
+
 /** Before anybody asks where a name comes from. */
 const mayBeOption = (expr: Expr): boolean =>
   expr.kind === "Name" || (expr.kind === "Attribute" && !isSelf(expr.value));
@@ -78,7 +105,12 @@ function isClass(expr: Expr): boolean {
 
 function whenOf(arm: Arm, file: PythonFile): string {
   if (arm.when === null) {
-    const { by, value, holds } = arm;
+    const { by, value, holds, mark } = arm;
+    if (mark !== undefined) {
+      const option = optionNamed(by, file);
+      arm.when = option === null || (!holds && mark !== "+") ? "" : `${option}${holds ? mark : "-"}${value}`;
+      return arm.when;
+    }
     const isKnown = !TRAINING.test(value) && !(holds && isByDefault(by, value, file));
     const option = isKnown ? optionNamed(by, file) : null;
     arm.when = option === null ? "" : `${option}${holds ? "=" : "!"}${value}`;
@@ -142,11 +174,22 @@ export function choicesOf(summaries: readonly FileSummary[]): Choices {
   return found;
 }
 
+/** Off where it has to be on, or no more than it has to be more than. */
+function isOtherwise(given: Default, mark: string, value: number): boolean {
+  if (mark === "+") return given === null || given === false || given === 0;
+  if (mark === "-") return given === true;
+  return typeof given === "number" && !(mark === ">" ? given > value : given >= value);
+}
+
 /** The option that has to be another one than by default for something to be so; null where it may be so. */
 export function otherOption(when: string, choices: Choices): string | null {
   for (const one of when === "" ? [] : when.split("&")) {
-    const [, option, mark, value] = /^(\w+)([=!])(.*)$/.exec(one) ?? [];
+    const [, option, mark, value] = /^(\w+)([=!+-]|>=?)(.*)$/.exec(one) ?? [];
     const known = choices.get(option ?? "");
+    if (known && mark !== "=" && mark !== "!") {
+      if ([...known].every((given) => isOtherwise(given, mark!, Number(value)))) return option!;
+      continue;
+    }
     if (!known || ![...known].every((given) => typeof given === "string" && given !== "" && given !== UNTOLD))
       continue;
     if (mark === "=" ? !known.has(value!) : known.size === 1 && known.has(value!)) return option!;

@@ -25,7 +25,7 @@ export function isOneOf(some: readonly Definition[], ...those: readonly (Definit
 /** Whether the copy may be written to: kept somewhere, handed on (`returned`: but to those who call), or changed in place. */
 export function isChangedLater(call: Call, facts: Facts, returned = false): boolean {
   // `x.clone()[:, :-1]`: what is done with the part is done with the copy.
-  const read = partOfMany(call);
+  const read = partOfMany(cutOff(call));
   const { parent } = read;
   // `x.clone().mean()`: used up at once.
   if (parent?.kind === "Attribute" && parent.value === read) return parent.attr.endsWith("_");
@@ -36,6 +36,14 @@ export function isChangedLater(call: Call, facts: Facts, returned = false): bool
   if (returned && parent?.kind === "Return") return false;
   const name = renamed(read);
   return name === null || isChangedUnder(name, facts, returned);
+}
+
+/** `x.clone().detach()` is the copy itself. */
+function cutOff(call: Call): Call {
+  const { parent } = call;
+  return parent?.kind === "Attribute" && parent.attr === "detach" && parent.parent?.kind === "Call"
+    ? parent.parent
+    : call;
 }
 
 /** Whether what has this name may be written to, by it or by another name for it or for a part: `scores = copy[:, :-1]`. */

@@ -19,7 +19,17 @@ export function mayBeWide(call: Call, facts: Facts): boolean {
   const word = lastWord(data);
   if (/^(?:next_)?(?:obs|observations?|states?|actions?)$/.test(word))
     return !file.says(/uint8|255|atari|Conv2d|pixels|images?\b/i);
+  if (isOfBytes(data, call, facts)) return false;
   return !WHOLE.test(word) && !/^(?:number|tensor)$/.test(facts.value(data).what);
+}
+
+/** `cv2.imread(path)`, which gives bytes; `torch.tensor(cfg.RANGE)`, which makes float32 of a list that was written down. */
+function isOfBytes(data: Expr, call: Call, { file }: Facts): boolean {
+  const made = (data.kind === "Name" ? file.scopes.onlyValue(data) : null) ?? data;
+  return (
+    (made.kind === "Call" && /^(?:imread|imdecode)$/.test(lastWord(made.func))) ||
+    (lastWord(call.func) === "tensor" && made.kind === "Attribute" && /^[A-Z][A-Z\d_]+$/.test(made.attr))
+  );
 }
 
 const WHOLE =

@@ -17,6 +17,8 @@ export interface Average {
  * with gradients recorded, on self, in an entry or in a name that is there before the loop, and cut off nowhere.
  */
 export function* likelyAverages(facts: Facts): Generator<Average> {
+  // What mixes colours does so on the host, for one example.
+  if (/(?:^|[/_])(?:transforms?|augment\w*)(?:\.py$|\/)/.test(facts.file.path)) return;
   for (const { at, root, added } of averages(facts)) {
     const fn = functionOf(at);
     if (facts.gradMode(at) === "off" || STATE.test(facts.file.textOf(root))) continue;

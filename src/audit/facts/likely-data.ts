@@ -126,7 +126,9 @@ export function likelyDataset(cls: ClassDef, facts: Facts): boolean {
     (isIndexed(cls, facts.file) ||
       /data|set$|corpus|folder|loader|reader|images?$|pairs$/i.test(cls.name) ||
       cls.args.some(({ value }) => /Dataset|Folder|Base|DataPipe/i.test(facts.file.textOf(value)))) &&
-    !/Sampler|Buffer|Memory|Replay|Vocab|Tokenizer|Config|Module|List$|Dict$|Logger/i.test(cls.name)
+    !/Sampler|Buffer|Memory|Replay|Vocab|Tokenizer|Config|Module|List$|Dict$|Logger|Camera|Controller|Trajectory|Info$|Spec$/i.test(
+      cls.name,
+    )
   );
 }
 

@@ -32,7 +32,8 @@ const GIVES = /^(?:item|tolist|numpy|copy|astype|format|join|split|strip)$/;
 const KEEPS =
   /^(?:mean|sum|max|min|std|var|abs|round|pop|get|reshape|squeeze|flatten|values|items|setdefault)$/;
 
-const SETTINGS = /^(?:args?|opts?|options|cfg|conf|config|configs|hparams|hps?|settings|schedule)$/;
+const SETTINGS =
+  /^(?:args?|opts?|options|cfg|conf|config|configs|hparams|hps?|settings|schedule|\w+_(?:config|cfg|hparams))$/;
 
 /** Methods that hand back what was logged: `logs = logger.get_logs()`. */
 const RECORDS = /^(?:get|pop|flush|read|fetch)_(?:\w+_)?(?:logs?|metrics?|stats?|averages?|summary)$/;
@@ -50,9 +51,12 @@ export function isOnHost(expr: Expr, file: PythonFile, depth = 0): boolean {
     case "Call":
       return ofCall(expr, file, depth);
     case "Unary":
-      return again(expr.operand);
+      return expr.op === "not" || again(expr.operand);
     case "Bool":
       return expr.values.every(again);
+    case "Compare":
+      // `"recon" in weights`, `out is None`: true or false, whatever is asked.
+      return expr.ops.every((op) => /^(?:not )?in$|^is/.test(op));
     case "Binary":
       if (isArray(expr, file, depth + 1)) return true;
       // `total.item() / world_size`
@@ -72,7 +76,7 @@ export function isOnHost(expr: Expr, file: PythonFile, depth = 0): boolean {
       return made.length > 0 && made.every((one) => isHostDefinition(one, file, depth + 1));
     }
     case "Attribute":
-      return isHostAttribute(expr, file, depth);
+      return expr.attr === "shape" || isHostAttribute(expr, file, depth);
     case "Subscript":
       if (SETTINGS.test(lastWord(expr.value))) return true;
       return isHostEntry(expr, file, depth) || (expr.index.kind !== "Str" && again(expr.value));
@@ -102,6 +106,8 @@ const isRead = (expr: Expr): boolean =>
 
 function ofCall(call: Call, file: PythonFile, depth: number): boolean {
   const { func, args } = call;
+  // `Parallel(n_jobs=4)(delayed(score)(x) for x in xs)` of other processes.
+  if (func.kind === "Call" && lastWord(func.func) === "Parallel") return true;
   const name = file.dotted(func) ?? "";
   const word = lastWord(func);
   if (CONVERTS.test(name) || OF_THE_HOST.test(name)) return true;
@@ -146,8 +152,21 @@ function handsBackNumbers(
   });
 }
 
+/** What is asked for at the moment: `mean += (loss.item() - mean) / n` is what all the others of that name are. */
+const asked = new Set<Definition>();
+
 /** `loss: float`, `loss = total.item() / n`, `loss, accuracy = report(…)` */
 export function isHostDefinition(definition: Definition, file: PythonFile, depth = 0): boolean {
+  if (asked.has(definition)) return true;
+  asked.add(definition);
+  try {
+    return isPlainDefinition(definition, file, depth);
+  } finally {
+    asked.delete(definition);
+  }
+}
+
+function isPlainDefinition(definition: Definition, file: PythonFile, depth: number): boolean {
   const { how, node, value, index } = definition;
   if (depth > DEEPEST) return false;
   if (node.kind === "Param")

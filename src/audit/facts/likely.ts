@@ -4,7 +4,7 @@ import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Expr, FunctionDef, If, Lambda, Node, Subscript } from "../../python/tree.ts";
 import { optionBehind } from "./behind-options.ts";
-import { attributesOf, selfAttribute } from "./classes.ts";
+import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import { placedBy } from "./inputs.ts";
 import { isHostDefinition, isOnHost, isTelling } from "./likely-numbers.ts";
 import { isLossName } from "./naming.ts";
@@ -39,11 +39,20 @@ const RATE = /drop|_ratio$|_coef$|(?:^|_)(?:init|keep|flip|swap|mix|mask|aug|ski
 /** Somebody computes on a device in this file, or in what it is written for. */
 const COMPUTES = /torch|cuda|backward|tensor|lightning|accelerat|transformers|loss_fn|optimizer/i;
 
-/** `self.attention`, which the constructor alone writes, as what it is given. */
+/**
+ * `self.attention`, which the constructor alone writes, as what it is given; also where nobody writes it, by all that the
+ * constructor is given at once: `def __init__(self, shift_prob=0.0): save_args(locals())`.
+ */
 function isOption(expr: Expr, file: PythonFile): boolean {
   const own = selfAttribute(expr);
   const cls = own === null ? null : classOf(expr);
   const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  if (cls && writes.length === 0) {
+    const given = methodsOf(cls)
+      .find(({ name }) => name === "__init__")
+      ?.params.find(({ name }) => name === own)?.default;
+    return given != null && /^(?:Num|Str|Const)$/.test(given.kind);
+  }
   return (
     writes.length > 0 &&
     writes.every(
@@ -103,6 +112,7 @@ export function likelyValue(definition: Definition, file: PythonFile): Value | n
   )
     return null;
   if (isHostDefinition(definition, file)) return NUMBER;
+  if (isKeyed(definition, file)) return null;
   if (COMPUTED.test(name) && (how !== "param" || isUsedAsTensor(definition, file)))
     return {
       what: how === "unpack" || how === "assign" ? "tensor" : "output",
@@ -118,6 +128,20 @@ export function likelyValue(definition: Definition, file: PythonFile): Value | n
   return isGiven(definition, file) ? { what: "output", device: "network", graph: "unknown" } : null;
 }
 
+/** `losses["total"] = total`, `losses.update(loss.item(), n)`: what holds them by their names, or tells their average, and is none. */
+function isKeyed(definition: Definition, file: PythonFile): boolean {
+  return (
+    isLossName(definition.name) &&
+    file.scopes
+      .uses(definition)
+      .some(
+        ({ parent }) =>
+          (parent?.kind === "Subscript" && parent.index.kind === "Str") ||
+          (parent?.kind === "Attribute" && /^(?:avg|update|reset)$/.test(parent.attr)),
+      )
+  );
+}
+
 /** Packed sequences want them on the host. */
 const LENGTHS = /(?:^|_)len(?:gth)?s$/;
 
@@ -128,8 +152,21 @@ function isGiven(definition: Definition, file: PythonFile): boolean {
     (how === "param" || (how === "unpack" && value?.kind === "Name")) &&
     (GIVEN.test(name) || COMPUTED.test(name)) &&
     !(name === "state" && isHook(definition)) &&
+    !isOfAxes(definition) &&
     likelyStep(ofDefinition(definition), file) &&
     !isPlainForward(definition)
+  );
+}
+
+/** `up_x, up_y = up`: a number for each axis. */
+function isOfAxes({ name, node }: Definition): boolean {
+  const [, word, axis] = /^(\w+_)([xy])\d?$/.exec(name) ?? [];
+  const items = node.parent?.kind === "Tuple" ? node.parent.items : [];
+  return (
+    word !== undefined &&
+    items.some(
+      (item) => item.kind === "Name" && new RegExp(`^${word}${axis === "x" ? "y" : "x"}\\d?$`).test(item.id),
+    )
   );
 }
 
@@ -184,12 +221,17 @@ export function likelyPart(expr: Expr, file: PythonFile): Value | null {
       ? { what: "tensor", device: "network", graph: "yes" }
       : null;
   if (COUNT.test(word) || RATE.test(word) || isSetting(expr) || isOption(expr, file)) return null;
+  // `self.losses["total"] = total`
+  if (expr.kind === "Attribute" && word.endsWith("losses") && isIndexedByText(word, file)) return null;
   return COMPUTED.test(word)
     ? isOnHost(expr, file)
       ? NUMBER
       : { what: "tensor", device: "network", graph: isLossName(word) ? "yes" : "unknown" }
     : null;
 }
+
+const isIndexedByText = (word: string, { text }: PythonFile): boolean =>
+  text.includes(`.${word}["`) || text.includes(`.${word}['`);
 
 /** `losses["total"]` of `losses = agent.update(batch)`, or of what differentiates it here and reads it. */
 function isTold({ value }: Subscript, file: PythonFile): boolean {

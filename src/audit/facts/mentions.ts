@@ -60,7 +60,9 @@ export class Words {
       else this.add(id);
     }
     for (const attribute of file.all("Attribute")) this.#addAttribute(attribute, imported, spoken);
-    for (const text of file.all("Str")) this.#addStr(text, handsOn);
+    for (const text of file.all("Str"))
+      // `args.net == "Small"` chooses, and names nothing.
+      if (text.parent?.kind !== "Compare") this.#addStr(text, handsOn);
     for (const { args } of file.callsNamed("getattr", "vars", "getmembers")) {
       const of = args[0]?.value;
       if (of?.kind === "Name" && imported.has(of.id)) this.add(`${imported.get(of.id)!}.*`);
@@ -218,7 +220,7 @@ function isListed(text: Node): boolean {
   return target?.kind === "Name" && target.id === "__all__";
 }
 
-/** Classes of networks, those that train, and functions, that nothing in the tree uses, where something trains. */
+/** Classes of networks, optimizers, those that train, and functions, that nothing in the tree uses, where something trains. */
 export function unusedParts(
   summaries: readonly FileSummary[],
   roles: ReadonlyMap<string, Role>,
@@ -232,7 +234,9 @@ export function unusedParts(
   const networks: Class[] = [];
   const agents: Class[] = [];
   for (const file of summaries) {
-    const own = file.classes.filter(({ name }) => roles.get(name) === "module");
+    const own = file.classes.filter(
+      ({ bases, name }) => roles.get(name) === "module" || bases.some((base) => OPTIMIZER.test(base)),
+    );
     // What trains by its methods, and is of no library's kind: `class A2C:`.
     const others = file.trains ? file.classes.filter(({ name }) => isAgent(name, file, roles)) : [];
     if (own.length === 0 && others.length === 0) continue;
@@ -271,6 +275,8 @@ export function unusedParts(
     inner: new Set(networks.flatMap(({ cls }) => (cls.users ? [cls.name] : []))),
   };
 }
+
+const OPTIMIZER = /^torch\.optim\.(?:\w+\.)?Optimizer$/;
 
 interface Class {
   readonly file: FileSummary;
@@ -321,6 +327,41 @@ export function chosenOtherwise(
     for (const { module, classes } of summaries)
       for (const { name } of classes)
         if (found.has(last(name)) && isTakenByName(module, words)) found.delete(last(name));
+  return found;
+}
+
+/**
+ * Classes of a module in which one is looked up by its name, `globals()[args.algorithm]`, where another is so by default, and neither
+ * that nor what it derives from speaks of them: by name, the option.
+ */
+export function namedOtherwise(
+  summaries: readonly FileSummary[],
+  words: Mentioned,
+): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  const options = new Map<string, string>();
+  for (const { options: own } of summaries)
+    for (const [option, value] of Object.entries(own ?? {}))
+      if (typeof value === "string" && isCapital(value)) options.set(value, option);
+  if (options.size === 0) return found;
+  for (const { classes, imports, module } of summaries) {
+    if (!words.has(`${last(module)}.*`)) continue;
+    const option = classes.map(({ name }) => options.get(last(name))).find((one) => one !== undefined);
+    if (option === undefined) continue;
+    const used = new Set(classes.map(({ name }) => last(name)).filter((name) => options.has(name)));
+    // Sets grow while they are gone through: what these derive from, and whom they speak of.
+    for (const name of used)
+      for (const cls of classes)
+        if (last(cls.name) === name) for (const base of cls.bases) used.add(last(base));
+        else if (cls.users?.some((user) => user === name || !isCapital(user))) used.add(last(cls.name));
+    for (const { name } of classes)
+      if (
+        !used.has(last(name)) &&
+        !imports.includes(name) &&
+        !summaries.some((file) => file.imports.includes(name))
+      )
+        found.set(last(name), option);
+  }
   return found;
 }
 
@@ -382,9 +423,14 @@ export function pickedLosses(
 /** Programs, whoever imports them. */
 const PROGRAM = /train|main|run|tune|fit|exp/i;
 
-/** Others import it; what it does when it is started itself is to try it. */
-export function isTried({ main, module }: FileSummary, mentioned: Mentioned): boolean {
-  return main === true && isImported(module, mentioned) && !PROGRAM.test(last(module));
+/** Others import it; what it does when it is started itself is to try it, unless it trains, and has options for that. */
+export function isTried({ main, module, options, trains }: FileSummary, mentioned: Mentioned): boolean {
+  return (
+    main === true &&
+    isImported(module, mentioned) &&
+    !PROGRAM.test(last(module)) &&
+    !(trains && options !== undefined)
+  );
 }
 
 /** In a file that nobody imports and that does not train itself. */
@@ -401,11 +447,26 @@ export function otherChoices(summaries: readonly FileSummary[], mentioned: Menti
   const isDefault = (module: string): boolean =>
     defaults.has(last(module)) || defaults.has(last(module).replace(/_[a-z]+$/, ""));
   const chosen = new Set(modules.filter(isDefault).map(folder));
-  return new Set(
+  const others = new Set(
     modules.filter(
       (module) => chosen.has(folder(module)) && !isDefault(module) && !isImported(module, mentioned),
     ),
   );
+  if (others.size === 0) return others;
+  // What only these import is chosen with them.
+  const importers = new Map<string, string[]>();
+  for (const { imports, module } of summaries)
+    for (const name of imports)
+      for (const word of name.split(".").slice(-2)) {
+        const known = importers.get(word);
+        if (known) known.push(module);
+        else importers.set(word, [module]);
+      }
+  for (const { main, module } of summaries) {
+    const by = (importers.get(last(module)) ?? []).filter((one) => one !== module);
+    if (!main && by.length > 0 && by.every((one) => others.has(one))) others.add(module);
+  }
+  return others;
 }
 
 const isByName = (mentioned: Mentioned): boolean =>

@@ -1,6 +1,6 @@
 import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import { isSelf } from "./classes.ts";
 
 /** What an option is unless somebody says otherwise: None, a truth, a number, or a short text. */
@@ -99,6 +99,17 @@ export function said(file: PythonFile): ReadonlyMap<string, Default | undefined>
   });
   for (const call of [...file.callsNamed(...KEEPERS), ...named])
     for (const { name, value } of call.args) if (name !== null) put(found, name, literal(value));
+  // `config = ConfigDict()`, and `config.nesterov = True` below, in the same function.
+  for (const call of file.callsNamed(...KEEPERS)) {
+    const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+    if (target?.kind !== "Name" || call.args.length > 0) continue;
+    const kept = file.scopes.definitionAt(target);
+    for (const use of kept ? file.scopes.uses(kept) : []) {
+      const set = use.parent?.kind === "Attribute" ? use.parent : null;
+      if (set?.parent?.kind === "Assign" && set.parent.targets[0] === set && isUntested(set.parent))
+        put(found, set.attr, literal(set.parent.value));
+    }
+  }
   for (const cls of file.all("ClassDef")) {
     const holds =
       /(?:Config|Args|Arguments|Options|Settings)$/.test(cls.name) ||
@@ -120,6 +131,8 @@ export function said(file: PythonFile): ReadonlyMap<string, Default | undefined>
           put(found, OF_TRAINER, literal(values[at]));
   return found;
 }
+
+const isUntested = ({ parent }: Node): boolean => parent?.kind === "FunctionDef" || parent?.kind === "Module";
 
 /** A word of transformers alone. */
 const OF_TRAINER = "dataloader_num_workers";

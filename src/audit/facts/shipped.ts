@@ -64,12 +64,17 @@ function otherChoice(node: Node, { file, project }: Facts): string | null {
   if (elsewhere === undefined && !project.inner.has(file.qualified(cls))) return null;
   let option = elsewhere === undefined ? null : `args.${elsewhere}`;
   for (const use of file.all("Name")) {
-    if (use.id !== cls.name || contains(cls, use)) continue;
+    if (use.id !== cls.name || contains(cls, use) || isBaseOfOther(use, project)) continue;
     const here = optionBehind(use, file, project) ?? tableBehind(use, file, project);
     if (!here) return null;
     option ??= here.option;
   }
   return option;
+}
+
+/** `class Second(First):`, of which the second is not made by default either. */
+function isBaseOfOther({ parent }: Node, { chosen }: Facts["project"]): boolean {
+  return parent?.kind === "Arg" && parent.parent?.kind === "ClassDef" && chosen.has(parent.parent.name);
 }
 
 /** `{"small": Small, "large": Large}[args.net]` */

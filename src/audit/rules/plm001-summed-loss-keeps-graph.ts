@@ -36,7 +36,7 @@ export const rule: Rule = {
   *check(facts) {
     for (const keep of [...keeps(facts), ...keepsOfCalls(facts)]) {
       if (keep.how !== "sum" || isStatisticOfModule(keep.root, facts)) continue;
-      if (facts.guesses && isOfParts(keep, keep.loop, facts)) continue;
+      if (facts.guesses && (isOfParts(keep, keep.loop, facts) || isBegunAbove(keep, facts))) continue;
       const { added, at, root } = keep;
       // The scores of a hypothesis are summed for one sentence.
       const fn = functionOf(at);
@@ -204,4 +204,25 @@ function isReport(arg: Expr, facts: Facts): boolean {
   if (part?.kind !== "Subscript" || part.index.kind !== "Str" || part.value.kind !== "Name") return false;
   const run = scopes.onlyValue(part.value);
   return run?.kind === "Call" && facts.callee(run)?.reachesBackward === true;
+}
+
+/** `self.losses["kept"] = torch.zeros(())` above `self.losses["kept"] += part`, in the same call: begun anew by each. */
+function isBegunAbove({ at }: Keep, { file }: Facts): boolean {
+  if (at.kind !== "AugAssign" || at.target.kind !== "Subscript" || at.target.index.kind !== "Str")
+    return false;
+  const text = file.textOf(at.target);
+  const fn = functionOf(at);
+  return (
+    fn !== null &&
+    file
+      .all("Assign")
+      .some(
+        ({ targets: [target], start }) =>
+          target?.kind === "Subscript" &&
+          start < at.start &&
+          functionOf(target) === fn &&
+          file.textOf(target) === text &&
+          loopsAround(target).every((loop) => contains(loop, at)),
+      )
+  );
 }

@@ -83,12 +83,28 @@ function* likelyKept(facts: Facts): Generator<Finding> {
     if (NUMBERS.test(lastWord(added)) || NUMBERS.test(nameOf(added)) || isSmall(added, file)) continue;
     if (!isLikelyOutput(added, facts) || !isOlderThan(root, loop, facts) || isMoved(root, loop, file))
       continue;
-    if (isComparedWith(root, facts)) continue;
+    if (isComparedWith(root, facts) || isShown(root, file)) continue;
     // `batch[key] = batch[key].cuda()`
     if (file.textOf(added).includes(`${file.textOf(root)}[`)) continue;
     const { at: place, message } = keptOf(added, `\`${file.textOf(root)}\``);
     yield { at: place, message };
   }
+}
+
+/** `imageio.mimsave(path, video)`, `make_grid(torch.stack(made))`: a film of arrays, or a few for one picture. */
+function isShown(root: Expr, file: PythonFile): boolean {
+  const name = file
+    .textOf(root)
+    .replace(/[^\w.]/g, "")
+    .replaceAll(".", "\\.");
+  const [, grid] = new RegExp(`(\\w+) = torch\\.(?:stack|cat)\\(${name}\\b`).exec(file.bare) ?? [];
+  return (
+    new RegExp(`\\b(?:mimsave|mimwrite|write_video|ImageSequenceClip)\\([^\\n]*\\b${name}\\b`).test(
+      file.bare,
+    ) ||
+    (grid !== undefined && new RegExp(`\\bmake_grid\\(${grid}\\b`).test(file.bare)) ||
+    new RegExp(`\\bmake_grid\\([^\\n]*\\b${name}\\b`).test(file.bare)
+  );
 }
 
 /** `class DreamPipeline:` answers one prompt, and goes through its images. */

@@ -36,41 +36,53 @@ export const rule: Rule = {
     patterns: [4],
   },
   *check(facts) {
-    for (const statement of assignsBeyondNames(facts.file)) {
-      const target = statement.targets[0]!;
-      // A plain variable, or made with the object: most assignments are.
-      if (statement.targets.length !== 1 || target.kind === "Name") continue;
-      const fn = functionOf(statement);
-      if (fn?.kind === "FunctionDef" && fn.name === "__init__") continue;
-      const { value } = statement;
-      const pairs: (readonly [Expr, Expr])[] =
-        target.kind === "Tuple" && value.kind === "Tuple" && target.items.length === value.items.length
-          ? target.items.map((item, at) => [item, value.items[at]!] as const)
-          : target.kind === "Tuple" && value.kind === "Call"
-            ? target.items.map((item) => [item, value] as const)
-            : [[target, value]];
-      for (const [to, stored] of pairs) {
-        // `self.taps["hidden"] = x`
-        const attribute = selfAttribute(to.kind === "Subscript" && to.index.kind === "Str" ? to.value : to);
-        if (attribute === null) {
-          if (to.kind === "Attribute" && (to.value.kind === "Name" || selfAttribute(to.value) !== null))
-            yield* onObject(statement, to, stored, facts);
-          continue;
-        }
-        for (const part of parts(stored, facts)) {
-          const found = [...kept(statement, attribute, part, facts)];
-          yield* found;
-          // One of what is kept together is enough to say it.
-          if (found.length > 0) break;
-        }
-      }
-    }
-    yield* lists(facts);
-    yield* setters(facts);
-    yield* hooks(facts);
-    if (facts.guesses) yield* likely(facts);
+    for (const finding of found(facts)) if (!facts.guesses || !isMaking(finding.at)) yield finding;
   },
 };
+
+/** `def _construct_block(self, size): self.conv = nn.Conv2d(…)`: what a constructor is made of, before anything runs. */
+function isMaking(at: Finding["at"]): boolean {
+  const fn = "parent" in at ? functionOf(at as Node) : null;
+  return (
+    fn?.kind === "FunctionDef" && /^_?(?:construct|build|init|make|create|setup|resize|prune)_/.test(fn.name)
+  );
+}
+
+function* found(facts: Facts): Generator<Finding> {
+  for (const statement of assignsBeyondNames(facts.file)) {
+    const target = statement.targets[0]!;
+    // A plain variable, or made with the object: most assignments are.
+    if (statement.targets.length !== 1 || target.kind === "Name") continue;
+    const fn = functionOf(statement);
+    if (fn?.kind === "FunctionDef" && fn.name === "__init__") continue;
+    const { value } = statement;
+    const pairs: (readonly [Expr, Expr])[] =
+      target.kind === "Tuple" && value.kind === "Tuple" && target.items.length === value.items.length
+        ? target.items.map((item, at) => [item, value.items[at]!] as const)
+        : target.kind === "Tuple" && value.kind === "Call"
+          ? target.items.map((item) => [item, value] as const)
+          : [[target, value]];
+    for (const [to, stored] of pairs) {
+      // `self.taps["hidden"] = x`
+      const attribute = selfAttribute(to.kind === "Subscript" && to.index.kind === "Str" ? to.value : to);
+      if (attribute === null) {
+        if (to.kind === "Attribute" && (to.value.kind === "Name" || selfAttribute(to.value) !== null))
+          yield* onObject(statement, to, stored, facts);
+        continue;
+      }
+      for (const part of parts(stored, facts)) {
+        const found = [...kept(statement, attribute, part, facts)];
+        yield* found;
+        // One of what is kept together is enough to say it.
+        if (found.length > 0) break;
+      }
+    }
+  }
+  yield* lists(facts);
+  yield* setters(facts);
+  yield* hooks(facts);
+  if (facts.guesses) yield* likely(facts);
+}
 
 /** Where things are, and how large: no tensor that a network computed. */
 const PLACES =

@@ -10,6 +10,7 @@ import type { Facts } from "../facts/facts.ts";
 import { derivesFrom } from "../facts/backwarded.ts";
 import { candidates, keeps, keepsOfCalls } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
+import { bringsGraph } from "../facts/likely-graphs.ts";
 import { isNetwork, runInParts } from "../facts/networks.ts";
 import { isOfOtherRuns } from "../facts/other-runs.ts";
 import { callTarget } from "../facts/summary.ts";
@@ -75,6 +76,7 @@ export const rule: Rule = {
       }
       const forward = forwardIn(loop, added, facts);
       if (!forward || !isIndependent(forward, loop, facts)) continue;
+      if (facts.guesses && isOverOutputs(loop, facts)) continue;
       // What a function makes of the network may be outputs: those that are listed are pooled for one loss.
       if (keep.how === "list" && !isNetwork(forward.func, facts) && !LOSSES.test(file.textOf(added)))
         continue;
@@ -90,6 +92,11 @@ export const rule: Rule = {
     yield* onSelf(facts);
   },
 };
+
+/** `for made, wanted in zip(outputs, targets):` goes through what one forward gave: each backward would want its graph again. */
+const isOverOutputs = (loop: Loop, facts: Facts): boolean =>
+  loop.kind === "For" &&
+  namesIn(loop.iter).some((name) => facts.value(name).what !== "number" && bringsGraph(name, facts));
 
 /** Whatever grows in a loop, also on self or under a key: `self.loss = self.loss + part`, `losses[task] = part`. */
 function grown(facts: Facts): readonly Keep[] {

@@ -467,7 +467,8 @@ function* ownCaches(facts: Facts): Generator<Finding> {
       if (fn?.kind !== "FunctionDef" || !isDict(target.value, fn, facts)) continue;
       for (const name of keyNames(target.index, facts)) {
         const key = only(facts.file.scopes.reaching(name));
-        if (key?.how !== "param") continue;
+        if (key?.how !== "param" || (facts.guesses && /(?:^|_)(?:name|key|path|file|tag)$/.test(key.name)))
+          continue;
         // Asked for its type, it may be anything.
         const asked = facts.file.scopes
           .uses(key)

@@ -4,7 +4,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
-import { attributesOf, selfAttribute } from "../facts/classes.ts";
+import { attributesOf, isSelf, selfAttribute } from "../facts/classes.ts";
 import { besideTrained } from "../facts/beside-trained.ts";
 import { runsCutOff } from "../facts/cut-off-runs.ts";
 import { isDetached } from "../facts/detached.ts";
@@ -65,8 +65,13 @@ export const rule: Rule = {
       // Few callees are either: the cheap questions first.
       if (!facts.networks.isOnlyEvaluated(call.func) && !teaches(call.func, facts)) continue;
       if (!isNetwork(call.func, facts) && !CRITIC.test(lastWord(call.func))) continue;
-      // `self.model_ema(self.model)` takes its weights, and computes nothing with them.
-      if (call.args.some(({ value }) => selfAttribute(value) !== null && isNetwork(value, facts))) continue;
+      // `self.model_ema(self.model)`, or `(self)`, takes its weights, and computes nothing with them.
+      if (
+        call.args.some(
+          ({ value }) => isSelf(value) || (selfAttribute(value) !== null && isNetwork(value, facts)),
+        )
+      )
+        continue;
       const runs = isRunEveryStep(call, facts) && facts.gradMode(call) === "on";
       const loose =
         !runs &&

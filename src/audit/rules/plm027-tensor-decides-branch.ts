@@ -289,6 +289,16 @@ function isFlag(expr: Expr, { file }: Facts): boolean {
   );
 }
 
+/** `keys.size(2) == v_dim`: what is compared with a size, and not computed here, is one. */
+function isOfSizes(test: Expr): boolean {
+  if (test.kind !== "Compare" || test.rights.length !== 1) return false;
+  const sides = [test.left, test.rights[0]!];
+  return (
+    sides.some((one) => one.kind === "Call" && one.func.kind === "Attribute" && one.func.attr === "size") &&
+    sides.some(({ kind }) => kind === "Name" || kind === "Attribute")
+  );
+}
+
 /** What most steps do not go past. */
 const SELDOM = /%|debug|verbose|check|strict|anomaly|first|dtype/i;
 
@@ -315,7 +325,7 @@ function judge(test: Expr, node: Node, facts: Facts): Expr | null {
   )
     return null;
   const inner = operand.kind === "Unary" && operand.op === "not" ? operand.operand : operand;
-  if (facts.guesses && isFlag(inner, facts)) return null;
+  if (facts.guesses && (isFlag(inner, facts) || isOfSizes(inner))) return null;
   // `torch.allclose(a, b)` is a Python bool, read from the device.
   if (
     inner.kind === "Call" &&

@@ -1,6 +1,6 @@
 import { isFalse, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, lastWord, namesIn, walk } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import type { Call, ClassDef, Comp, Expr, For, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -69,7 +69,7 @@ function* guessed(facts: Facts): Generator<Found> {
     for (const method of reached) for (const called of everyCalledBy(method, cls)) reached.add(called);
     for (const method of reached) {
       for (const loop of statementsOf(method))
-        if (loop.kind === "For" && !isFew(loop.iter, file)) {
+        if (loop.kind === "For" && !isFew(loop.iter, file) && !isBehindAsked(loop, method)) {
           const kept = likelyKept(loop, method, facts);
           if (kept) yield { at: kept, message: MESSAGE };
         }
@@ -109,6 +109,11 @@ function isAskedFor(test: Expr, { params }: FunctionDef): boolean {
   );
 }
 
+const isBehindAsked = (loop: For, method: FunctionDef): boolean =>
+  ancestors(loop).some(
+    (at) => at.kind === "If" && at.body.some((one) => contains(one, loop)) && isAskedFor(at.test, method),
+  );
+
 /** What is put on self, or into what is put there, in a loop over the examples. */
 function likelyKept(loop: For, method: FunctionDef, facts: Facts): Node | null {
   let found: Node | null = null;
@@ -129,9 +134,13 @@ function likelyKept(loop: For, method: FunctionDef, facts: Facts): Node | null {
   return found;
 }
 
+/** `highest + 1` */
+const isCountedOn = (expr: Expr): boolean =>
+  expr.kind === "Binary" && expr.op === "+" && expr.right.kind === "Num";
+
 /** Also through names of the same turn. */
 function isWorkedLikely(expr: Expr, loop: For, facts: Facts, depth = 0): boolean {
-  if (facts.value(expr).what === "number" || isIndex(expr)) return false;
+  if (facts.value(expr).what === "number" || isIndex(expr) || isCountedOn(expr)) return false;
   if (worksLikely(expr, facts)) return true;
   return (
     depth < 4 &&
@@ -188,7 +197,7 @@ function isFew(iter: Expr, file: PythonFile): boolean {
   return (
     iter.kind === "Tuple" ||
     iter.kind === "List" ||
-    /class|categor|split|dirs?\b|folders?\b|^range\(\d+\)$|scale|layer|shard|transform|keys?\b|size|dataset|archive|batch_files|\bh5/i.test(
+    /class|categor|split|poses?(?:\b|_)|dirs?\b|folders?\b|^range\(\d+\)$|scale|layer|shard|transform|keys?\b|size|dataset|archive|batch_files|\bh5/i.test(
       file.textOf(iter),
     )
   );

@@ -356,7 +356,7 @@ function isOfConstructor({ name }: FunctionDef, file: PythonFile): boolean {
 }
 
 const FEW =
-  /^_*(?:(?:sub_?)?class(?:es)?(?:_(?:names?|ids?|dict|map|list|colou?rs?|to_\w+))?|categor(?:y|ies)\w*|transforms?|vocab|data_type|(?:label|cat|class|rel|tag|word|answer|char|ch|tok|token|spk|speaker|phone|phoneme)\w*(?:2|_to_)(?:i|ix|int|id|idx|ind|index|category)\w*|(?:i|ix|int|id|idx|ind|index)s?(?:2|_to_)\w+|[cis]to[cis])$/i;
+  /_weights$|^_*(?:(?:sub_?)?class(?:es)?(?:_(?:names?|ids?|dict|map|list|colou?rs?|to_\w+))?|categor(?:y|ies)\w*|transforms?|vocab|data_type|(?:label|cat|class|rel|tag|word|answer|char|ch|tok|token|spk|speaker|phone|phoneme)\w*(?:2|_to_)(?:i|ix|int|id|idx|ind|index|category)\w*|(?:i|ix|int|id|idx|ind|index)s?(?:2|_to_)\w+|[cis]to[cis])$/i;
 
 const READS = /^__(?:getitem|getitems|iter)__$/;
 

@@ -454,7 +454,7 @@ function overSettings(loop: Loop, { file }: Facts): boolean {
 /** Repeated where a view would do. */
 function* repeated(facts: Facts): Generator<Finding> {
   for (const { call, plain } of needlessRepeats(facts)) {
-    if (facts.guesses && isOfRow(call)) continue;
+    if (isLaidOut(call, facts) || (facts.guesses && isOfRow(call))) continue;
     yield {
       at: call,
       severity: "note",
@@ -477,6 +477,16 @@ function* repeated(facts: Facts): Generator<Finding> {
         : {}),
     };
   }
+}
+
+/** `x.repeat(1, n, 1).view(b * n, -1)`, also by a name: laid out in another shape, the copies are written all the same. */
+function isLaidOut(call: Call, { file }: Facts): boolean {
+  const isReshaped = ({ parent }: Node): boolean =>
+    parent?.kind === "Attribute" && /^(?:view|reshape|flatten)$/.test(parent.attr);
+  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+  const named = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const uses = named ? file.scopes.uses(named) : [];
+  return isReshaped(call) || (uses.length > 0 && uses.every(isReshaped));
 }
 
 /** `row.view(1, -1, 1).repeat(n, 1, 1)`: one row of numbers, written out or not. */

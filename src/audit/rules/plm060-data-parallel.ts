@@ -100,7 +100,8 @@ function* likely({ file }: Facts): Generator<Finding> {
     const at = one.parent;
     const taker = at?.kind === "Arg" && at.parent?.kind === "Call" ? at.parent : null;
     const isTaken =
-      taker !== null && !/isinstance|issubclass|hasattr|unwrap|partial|^type$/.test(lastWord(taker.func));
+      taker !== null &&
+      !/isinstance|issubclass|hasattr|unwrap|partial|regist|^type$/.test(lastWord(taker.func));
     const isKept =
       (at?.kind === "Assign" && at.value === one) || at?.kind === "Return" || at?.kind === "Dict";
     if (isTaken || isKept) yield { at: one, message: MESSAGE };

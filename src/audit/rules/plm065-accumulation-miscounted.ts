@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import { ancestors, blockOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Node, NodeOf } from "../../python/tree.ts";
 import {
   MICRO_STEPS,
@@ -64,8 +64,17 @@ export const rule: Rule = {
       const inLoop = facts.backwards.filter(
         ({ call }) =>
           contains(loop, call) &&
-          !others.some((other) => call.start < other.start && other.start < step.start),
+          !others.some(
+            (other) => call.start < other.start && (other.start < step.start || isApart(call, other, step)),
+          ),
       );
+      // Nothing is differentiated but in the turns that step.
+      if (
+        contains(every.branch, step) &&
+        inLoop.length > 0 &&
+        inLoop.every(({ call }) => isWith(call, step, every))
+      )
+        continue;
       const everyTurn = inLoop.filter(({ call }) => facts.frequency(call, loop) === "every");
       // One with the step, one that only adds up, without an exchange between ranks.
       const sameLoss = new Set(inLoop.map(({ loss }) => loss && file.textOf(loss))).size === 1;
@@ -144,6 +153,14 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `if turn % n: critic_loss.backward(); critic_opt.step()`, `else: loss.backward(); opt.step()`: each arm has its own. */
+function isApart(backward: Call, other: Call, step: Call): boolean {
+  const arm = armOf(backward);
+  return arm !== null && arm === armOf(other) && arm !== armOf(step);
+}
+
+const armOf = (call: Call): readonly Node[] | null => blockOf(statementOf(call)!);
 
 /** `weight_decay *= batch_size * n / 64`: the decay is made to fit gradients that are sums. */
 function decaysForSums(count: string, file: PythonFile): boolean {
@@ -245,9 +262,11 @@ function otherSteps(step: Call, loop: Node, file: PythonFile): readonly Call[] {
 
 /** Run in the turns of the step alone, as where an agent learns on every fourth step: nothing adds up in the others. */
 function isWith(backward: Call, step: Call, { branch }: Throttle): boolean {
-  return contains(branch, step)
-    ? branch.kind === "If" && branch.body.some((one) => contains(one, backward))
-    : backward.start > branch.end;
+  if (!contains(branch, step)) return backward.start > branch.end;
+  if (branch.kind !== "If") return false;
+  // `if step % n < n - 1: … else: loss.backward(); optimizer.step()`
+  const arm = branch.body.some((one) => contains(one, step)) ? branch.body : branch.orelse;
+  return arm.some((one) => contains(one, backward));
 }
 
 function areBranches(backwards: readonly Backward[]): boolean {

@@ -196,7 +196,9 @@ function read(call: Call, name: string): Call["args"] {
 }
 
 /** `sum(losses)` of what a loss of the program's own gives, which nobody sees: as many as the network has outputs. */
-function areLosses(expr: Expr, { file }: Facts): boolean {
+function areLosses(expr: Expr, { file, guesses }: Facts): boolean {
+  // `sum(outs["loss"]) / len(crops)`: what is kept under such a key is likely a list of them.
+  if (guesses && expr.kind === "Subscript" && expr.index.kind === "Str") return true;
   if (expr.kind !== "Name" || !/losses$/i.test(expr.id)) return false;
   const made = file.scopes.onlyValue(expr);
   return made?.kind === "Call" && file.dotted(made.func)?.startsWith("torch.") !== true;

@@ -41,7 +41,7 @@ export const rule: Rule = {
     for (const subscript of facts.file.once(computedPicks)) {
       const indices = subscript.index.kind === "Tuple" ? subscript.index.items : [subscript.index];
       const index =
-        indices.find((one) => isHostData(one, facts) && !(facts.guesses && isOneOf(one))) ??
+        indices.find((one) => isHostData(one, facts) && !isOneOf(one, facts)) ??
         indices.find((one) => isHostDataGiven(one, facts)) ??
         (facts.guesses ? indices.find((one) => likelyPlaces(one, facts)) : undefined);
       if (index && isOnDevice(subscript.value, facts) && isEveryStep(subscript, index, facts)) {
@@ -68,7 +68,7 @@ export const rule: Rule = {
 function isEveryStep(node: Node, index: Expr, facts: Facts): boolean {
   const fn = functionOf(node);
   const at = fn?.kind === "Lambda" ? fn : node;
-  if (facts.guesses && (isSentThen(node) || isAboveSteps(at, facts))) return false;
+  if (facts.guesses && (isSentThen(node, facts) || isAboveSteps(at, facts))) return false;
   if (facts.everyStep(at) !== null || isForParts(at, index, facts)) return true;
   const asked = ancestors(at).find((one) => one.kind === "If" || one.kind === "For" || one.kind === "While");
   return (
@@ -117,12 +117,26 @@ function isCountedBy(bound: Expr | null, ids: ReadonlySet<string>, turn: Node, {
   return found;
 }
 
-/** `rows[0]`: a number. */
-const isOneOf = (index: Expr): boolean => index.kind === "Subscript" && index.index.kind === "Num";
+/** `rows[0]`: a number. `maps[stage]` of `maps = [info[f"map_{s}"] for s in stages]`: one of what somebody else has made. */
+function isOneOf(index: Expr, { file, guesses }: Facts): boolean {
+  if (index.kind !== "Subscript") return false;
+  if (index.index.kind === "Num") return guesses;
+  const made = index.value.kind === "Name" ? file.scopes.onlyValue(index.value) : null;
+  return made?.kind === "Comp" && made.value === null && made.element.kind === "Subscript";
+}
 
-/** `kept[rows].to(device)`: not there yet. */
-function isSentThen({ parent }: Node): boolean {
-  return parent?.kind === "Attribute" && /^(?:to|cuda)$/.test(parent.attr);
+/** `kept[rows].to(device)`, `{"x": kept[rows]}` where `batch["x"].to(device)` stands elsewhere: not there yet. */
+function isSentThen({ parent, start, end }: Node, { file }: Facts): boolean {
+  if (parent?.kind === "Attribute") return /^(?:to|cuda)$/.test(parent.attr);
+  const key =
+    parent?.kind === "Dict"
+      ? parent.keys[parent.values.findIndex((one) => one.start === start && one.end === end)]
+      : null;
+  return (
+    key?.kind === "Str" &&
+    /^\w+$/.test(key.value ?? "") &&
+    new RegExp(`\\[["']${key.value}["']\\]\\.(?:to|cuda)\\(`).test(file.text)
+  );
 }
 
 /** In a turn of the loop around those that take the steps. */

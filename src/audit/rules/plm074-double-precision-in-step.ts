@@ -22,7 +22,7 @@ export const rule: Rule = {
   *check(facts) {
     if (facts.guesses) {
       for (const finding of [...found(facts), ...likelyDoubles(facts)])
-        if (!isSentToHost(finding.at as Node, facts)) yield finding;
+        if (!isSentToHost(finding.at as Node, facts) && !isOneLoss(finding.at as Node, facts)) yield finding;
     } else yield* found(facts);
   },
 };
@@ -31,6 +31,12 @@ function* found(facts: Facts): Generator<Finding> {
   const told = facts.anyHot ? [...inStep(facts)] : [];
   yield* told;
   for (const finding of inLosses(facts)) if (!told.some(({ at }) => at === finding.at)) yield finding;
+}
+
+/** `loss.double()`: one number. */
+function isOneLoss(at: Node, facts: Facts): boolean {
+  const source = at.kind === "Call" ? widened(at, facts) : null;
+  return source !== null && /(?:^|_)loss$/.test(lastWord(source));
 }
 
 /** `x.to(device="cpu", dtype=torch.float64)`: the host computes with it. */
