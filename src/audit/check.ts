@@ -7,7 +7,7 @@ import type { Node } from "../python/tree.ts";
 import type { ConfigFile } from "./config.ts";
 import { Facts } from "./facts/facts.ts";
 import { whyOnHost, whyUntold } from "./facts/on-host.ts";
-import { whyNot } from "./facts/shipped.ts";
+import { whyIdle, whyNot } from "./facts/shipped.ts";
 import type { Place, ReportedFinding } from "./report.ts";
 import type { Finding, Fix, Rule, RuleMeta } from "./rule.ts";
 import { RULES, UNUSED_NOQA } from "./rules.ts";
@@ -70,7 +70,7 @@ export function checkPython(
         if (suppressions.silences(code, lines) || lines.some((line) => told.has(`${code} ${line}`))) continue;
         if (asked.guesses && isLeftOut(found, asked)) continue;
         const finding = asked.guesses
-          ? asLikely(found)
+          ? asLikely(found, asked)
           : asEarned(meta, asItRuns(meta, found, asked), asked, settings);
         if (asked.guesses && meta.patterns.some((one) => QUEUED.has(one)) && block.goesOn(code, found.at))
           continue;
@@ -91,12 +91,9 @@ export function checkPython(
   return report.sorted();
 }
 
-/**
- * What is only likely, and does not run as the code is shipped, is worth no note. Of a file that is audited alone nobody knows who
- * uses it.
- */
+/** What is only likely, and nothing runs, is worth no note. Of a file that is audited alone nobody knows who uses it. */
 const isLeftOut = ({ at }: Finding, facts: Facts): boolean =>
-  facts.project.files > 1 && "parent" in at && whyNot(at as Node, facts) !== null;
+  facts.project.files > 1 && "parent" in at && whyIdle(at as Node, facts) !== null;
 
 /** Patterns of the catalogue that wait for what is queued, and find next to nothing queued right after they have. */
 const QUEUED: ReadonlySet<number> = new Set([25, 26, 37, 69]);
@@ -121,11 +118,10 @@ class LikelyBlocks {
 }
 
 /** What rests on a guess is worth a look; nobody's code is changed for it. */
-const asLikely = ({ at, message }: Finding): Finding => ({
-  at,
-  severity: "note",
-  message: `${message} (likely)`,
-});
+function asLikely({ at, message }: Finding, facts: Facts): Finding {
+  const but = "parent" in at ? whyNot(at as Node, facts) : null;
+  return { at, severity: "note", message: `${message}${but === null ? "" : ` (${but})`} (likely)` };
+}
 
 /** A tree of more files than this is a library: guesses about its layers and helpers are of use to nobody, and it takes long. */
 const LIBRARY = 600;

@@ -2,13 +2,16 @@ import { expect, test } from "vitest";
 import { auditTexts } from "../../src/audit/session.ts";
 import { DEFAULTS } from "../../src/audit/settings.ts";
 
-/** What is only likely is worth no note where it does not run as the code is shipped. */
+/**
+ * The lines of what is only likely, and runs as the code is shipped: where nothing runs it, it is worth no note; where an
+ * option has to be asked for, the note ends in that.
+ */
 const likelyIn = (files: Readonly<Record<string, string>>, rule: string): readonly number[] =>
   auditTexts(
     Object.entries(files).map(([path, text]) => ({ path, text })),
     { ...DEFAULTS, select: [rule] },
   )
-    .findings.filter(({ likely }) => likely)
+    .findings.filter(({ likely, message }) => likely && !message.endsWith(") (likely)"))
     .map(({ line }) => line);
 
 const TRAIN = `
@@ -124,6 +127,15 @@ test("an optimizer that nobody makes, and one that somebody does", () => {
     "    if args.ema:\n        optimizer = Lars(model.parameters())\n    if args.ema:",
   );
   expect(asked(chosen)).toEqual([]);
+  const { findings } = auditTexts(
+    Object.entries({ "train.py": chosen, "losses.py": LOSSES, "optimizers.py": LARS }).map(
+      ([path, text]) => ({ path, text }),
+    ),
+    { ...DEFAULTS, select: ["PLM034"] },
+  );
+  expect(findings.map(({ message }) => message)).toContainEqual(
+    expect.stringMatching(/ \(only with another `args\.ema` than by default\) \(likely\)$/),
+  );
 });
 
 const CONFIG = `

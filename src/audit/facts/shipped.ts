@@ -11,9 +11,16 @@ import { isMain } from "./summary.ts";
 
 /** Why a node does not run as the code is shipped; null where nothing says so. */
 export function whyNot(node: Node, facts: Facts): string | null {
+  const option = optionOf(node, facts);
+  return option?.why ?? whyIdle(node, facts) ?? whyChosen(node, facts);
+}
+
+const optionOf = (node: Node, { file, project }: Facts): Behind | null =>
+  optionBehind(node, file, project) ?? behindCallers(node, file, project);
+
+/** Why it does not run whatever is asked for: nothing uses it, or it fails before. */
+export function whyIdle(node: Node, facts: Facts): string | null {
   const { file, project } = facts;
-  const option = optionBehind(node, file, project) ?? behindCallers(node, file, project);
-  if (option) return option.why;
   const beside = BESIDE.exec(file.path);
   if (beside) return `in a file that is called \`${beside[1]}\``;
   const folder = project.aside.get(file.module);
@@ -28,7 +35,12 @@ export function whyNot(node: Node, facts: Facts): string | null {
   const unused = ancestors(node)
     .filter(isDefinition)
     .find((at) => project.unused.has(file.qualified(at)));
-  if (unused) return `nothing here uses \`${unused.name}\``;
+  return unused ? `nothing here uses \`${unused.name}\`` : null;
+}
+
+/** Of what is there to be chosen: what it takes for it to run. */
+function whyChosen(node: Node, facts: Facts): string | null {
+  const { file, project } = facts;
   const chosen = otherChoice(node, facts);
   if (chosen) return `only with another \`${chosen}\` than by default`;
   if (project.choices.has(file.module)) return "only with another choice than the default one";
