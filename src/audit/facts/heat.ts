@@ -27,8 +27,20 @@ const STEP_METHODS: Readonly<Partial<Record<Role, readonly string[]>>> = {
     "forward_head",
     "_forward_impl",
   ],
-  lightning: ["forward", "training_step", "optimizer_step", ...BATCH_HOOKS],
-  trainer: ["compute_loss", "training_step"],
+  lightning: [
+    "forward",
+    "training_step",
+    "training_step_end",
+    "backward",
+    "optimizer_step",
+    "optimizer_zero_grad",
+    "configure_gradient_clipping",
+    "transfer_batch_to_device",
+    "on_before_batch_transfer",
+    "on_after_batch_transfer",
+    ...BATCH_HOOKS,
+  ],
+  trainer: ["compute_loss", "training_step", "_prepare_inputs"],
   callback: ["on_step_begin", "on_substep_end", "on_pre_optimizer_step", "on_step_end", ...BATCH_HOOKS],
 };
 
