@@ -72,3 +72,19 @@ export function isToldBefore(
     return other !== null && differentiated.has(other);
   });
 }
+
+/** `loss` of `loss, node = compute(x)`, where an object of this file that is called like a function hands back `loss.data * count, loss`. */
+export function isCutByCallable(expr: Expr, file: PythonFile): boolean {
+  const [one, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  const tuple = one?.node.parent;
+  if (!one || more.length > 0 || one.index === null || tuple?.kind !== "Tuple") return false;
+  for (const [name, values] of file.once(returnsByName))
+    for (const value of name.endsWith(".__call__") ? values : [])
+      if (
+        value.kind === "Tuple" &&
+        value.items.length === tuple.items.length &&
+        /\.(?:data\b|item\(|detach\()/.test(file.textOf(value.items[one.index]!))
+      )
+        return true;
+  return false;
+}

@@ -3,6 +3,7 @@ import { classOf, contains, functionOf, namesIn } from "../../python/nodes.ts";
 import type { Expr, For, FunctionDef, Node } from "../../python/tree.ts";
 import { appendCall } from "../edits.ts";
 import { callOf, definitionsOf, turnOf } from "../facts/called-keeps.ts";
+import { isCutByCallable } from "../facts/beside-results.ts";
 import type { Facts } from "../facts/facts.ts";
 import { grownElsewhere } from "../facts/grown-parameters.ts";
 import { isBackwarded } from "../facts/backwarded.ts";
@@ -36,8 +37,12 @@ export const rule: Rule = {
   *check(facts) {
     for (const keep of [...keeps(facts), ...keepsOfCalls(facts)]) {
       if (keep.how !== "sum" || isStatisticOfModule(keep.root, facts)) continue;
-      if (facts.guesses && (isOfParts(keep, keep.loop, facts) || isBegunAbove(keep, facts))) continue;
       const { added, at, root } = keep;
+      if (
+        facts.guesses &&
+        (isOfParts(keep, keep.loop, facts) || isBegunAbove(keep, facts) || isCutByCallable(added, facts.file))
+      )
+        continue;
       // The scores of a hypothesis are summed for one sentence.
       const fn = functionOf(at);
       if (fn?.kind === "FunctionDef" && /decod|search|generat|rescor|beam/i.test(fn.name)) continue;
@@ -81,6 +86,7 @@ export const rule: Rule = {
     for (const keep of likelyKeeps(facts)) {
       if (keep.how !== "sum" || isStatisticOfModule(keep.root, facts) || isOfFew(keep, facts)) continue;
       if (isRebegun(keep, facts) || isOfMicroSteps(keep, facts)) continue;
+      if (isCutByCallable(keep.added, facts.file)) continue;
       yield {
         at: keep.at,
         message: `\`${facts.file.textOf(keep.root)}\` keeps the graph nodes of every step's loss alive`,

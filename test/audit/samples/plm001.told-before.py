@@ -32,3 +32,25 @@ def first(model, batches, criterion, optimizer):
         # trap: told as a number
         told += float(aux_loss)
     return total, told, cut
+
+
+class Compute:
+    def __init__(self, head, criterion):
+        self.head, self.criterion = head, criterion
+
+    def __call__(self, x, y, count):
+        loss = self.criterion(self.head(x), y)
+        return loss.data * count, loss, x
+
+
+def counted(model, batches, compute, optimizer):
+    model = model.cuda()
+    total = 0.0
+    for x, y in batches:
+        # trap: what is called here hands back what it has cut off
+        loss, loss_node, _ = compute(model(x.cuda()), y.cuda(), len(x))
+        optimizer.zero_grad()
+        loss_node.backward()
+        optimizer.step()
+        total += loss
+    return total
