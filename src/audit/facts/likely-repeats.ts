@@ -23,6 +23,10 @@ const RUNS =
 const SAME =
   /^(?:\w+_)?(?:fixed|anchors?|probes?|templates?|class_(?:tokens|texts?|prompts?)|text_tokens|null|uncond\w*|neg(?:ative)?_prompts?|empty|blank|style_(?:im(?:g|age)s?)|reference_(?:images?|batch|ids|inputs?))(?:_\w+)?$/;
 
+/** What a network keeps beside its weights, by its name. */
+const CONSTANT =
+  /^(?:fixed|latent|anchor|mean|avg|template|prototype)\w*$|_(?:avg|mean|fixed|anchors?|templates?)$/;
+
 const RANDOM =
   /rand|draw|jitter|bernoulli|multinomial|noise|sampl|augment|shuffle|drop|next|iter|pop|get_batch|crop|mix|perm|choice|read|recv|reset|step/i;
 
@@ -39,7 +43,8 @@ export function likelyRepeat(call: Call, facts: Facts): "turn" | "step" | null {
   const frozen = FROZEN.test(lastWord(net)) || facts.networks.isFrozen(net);
   const quiet = facts.gradMode(call) === "off";
   if (!loop) {
-    if (!frozen || !facts.everyStep(call)) return null;
+    // What is asked without gradients need not be frozen by its name, if no optimizer is seen to have it.
+    if (!(frozen || (quiet && PART.test(lastWord(net)))) || !facts.everyStep(call)) return null;
     return call.args.every(({ value }) => isMadeOnce(value, facts)) && !isTrained(net, file) ? "step" : null;
   }
   if (facts.frequency(call, loop) === "throttled" || !(facts.mayBeHot(call) || facts.anyTraining))
@@ -65,7 +70,8 @@ export function likelyRepeat(call: Call, facts: Facts): "turn" | "step" | null {
 }
 
 /** The network that is run: `teacher` of `teacher(x)` and of `teacher.encode(x)`. */
-function networkOf({ func }: Call, facts: Facts): Expr | null {
+function networkOf(call: Call, facts: Facts): Expr | null {
+  const { func } = call;
   const word = lastWord(func);
   if (DRAWS.test(word) || CHANGES.test(word) || RANDOM.test(word) || facts.file.dotted(func) !== null)
     return null;
@@ -77,6 +83,8 @@ function networkOf({ func }: Call, facts: Facts): Expr | null {
   )
     return null;
   if (isBounding(func)) return null;
+  // `with torch.no_grad(): self.net.decoder(…)`
+  if (func.kind === "Attribute" && PART.test(word) && facts.gradMode(call) === "off") return func;
   if (func.kind === "Attribute" && RUNS.test(word)) {
     const name = lastWord(func.value);
     return FROZEN.test(name) || isNetwork(func.value, facts) ? func.value : null;
@@ -84,6 +92,9 @@ function networkOf({ func }: Call, facts: Facts): Expr | null {
   if (func.kind === "Attribute" && func.value.kind !== "Name" && func.value.kind !== "Attribute") return null;
   return FROZEN.test(word) || isNetwork(func, facts) ? func : null;
 }
+
+/** What people call the halves of a network. */
+const PART = /^(?:net)?(?:[Ee]ncoder|[Dd]ecoder|[Gg]enerator|_?G|backbone|unet)$/;
 
 /** `balance.clip(min=0.1)` of a tensor, `self.clip_gradients(opt)`: a bound, not the network of that name. */
 function isBounding(func: Expr): boolean {
@@ -228,6 +239,10 @@ function isMadeOnce(expr: Expr, facts: Facts): boolean {
   )
     at = at.func.value;
   if (at.kind === "Const" || at.kind === "Num" || at.kind === "Str") return true;
+  if (at.kind === "List" || at.kind === "Tuple") return at.items.every((item) => isMadeOnce(item, facts));
+  // `self.net.latent_avg`, a constant of a network by its name
+  if (at.kind === "Attribute" && selfAttribute(at.value) !== null)
+    return CONSTANT.test(at.attr) && isKept(at.value, selfAttribute(at.value)!, facts.file);
   const own = selfAttribute(at);
   if (own !== null) {
     const cls = classOf(at);
