@@ -44,8 +44,9 @@ const STAND_IN = /^_*(?:Fake|Dummy|Mock|Stub)[A-Z]/;
 const SAVES = /^_*(?:maybe_)?(?:save|backup)(?:_|$)/;
 /** Functions that go through data to judge. */
 const EVALUATES = /^_*(?:do_)?(?:valid|eval|test)/;
-/** What a forward leaves to `simple_test` or to `predict` it does where it does not train. */
-const LOOKS = /(?:^|_)(?:test|valid|eval|infer|predict|generat|export|visuali)/;
+/** What a forward leaves to `simple_test` or to `predict` it does where it does not train, and scores of `project.evaluation.losses` judge. */
+const LOOKS =
+  /(?:^|[._])(?:test|valid|eval|infer|predict|generat|export|visuali)[^.]*$|(?:^|[._])(?:eval\w*|metrics?)\./;
 /** Modules that run a trained network, or judge what it gave: no step of training goes through them. */
 const INFERENCE =
   /Inference|Searcher|BeamSearch|GreedySearch|KVCache|Export|Onnx|ONNX|TensorRT|TRT|PostProcess|Postprocess|Metric|Tracker|Meter$|Evaluator/;
@@ -225,8 +226,7 @@ export function spreadHeat(
       if (
         isLeft &&
         role === "module" &&
-        (LOOKS.test(last(fn.summary.name)) ||
-          !fn.callers.some((one) => isAsked(one) && isOfClass(one.from, cls)))
+        (LOOKS.test(fn.summary.name) || !fn.callers.some((one) => isAsked(one) && isOfClass(one.from, cls)))
       )
         continue;
       const callers = isLeft ? [] : fn.callers.filter(isAsked);
