@@ -50,10 +50,13 @@ function optionName(flag: string | null): string {
   return (flag ?? "").replace(/^-+/, "").replaceAll("-", "_");
 }
 
+/** `scale_grad(net, limit / grad_norm)` makes a norm fit, and divides by no number of micro-steps. */
+const CLIPS = /scale_grad\w*\([^\n]*\/\s*\(?[\w.]*norm\b[^\n]*/g;
+
 /** `p.grad.div_(n)`, `p.grad /= n` after the micro-steps. */
 export function dividesGradients(text: string): boolean {
   return /scale_grad\w*\(|grad_scaler\(|\bgrads?\b[\w.]*\.(?:div_|mul_)\(|\.grad\s*[*/]=|_foreach_(?:div|mul)_\(|\.grad\s*=\s*[\w.]+\s*\//.test(
-    text,
+    text.replace(CLIPS, ""),
   );
 }
 

@@ -78,9 +78,9 @@ export function feedingPreparations(file: PythonFile): readonly Call[] {
 /** Heads, which are behind all that is checkpointed, and norms, which are inside or behind it. */
 export const HEADS = /^(?:lm_head|score|classifier|\w*(?:norm|ln)(?:_\w+)?)$/;
 
-/** Each of these makes the embeddings' output require gradients, or trains the embeddings. */
+/** Each of these makes the embeddings' output require gradients, or trains the embeddings; `"modules_to_save" in name` only asks. */
 const FEEDS =
-  /enable_input_require_grads|make_inputs_require_grad|["']modules_to_save|requires_grad_?\(\s*True|["']embed_tokens["']\s*[,\]]|embed_tokens\.(?:weight\.)?requires_grad/;
+  /enable_input_require_grads|make_inputs_require_grad|["']modules_to_save(?!\.?["']\s+(?:not\s+)?in\b)|requires_grad_?\(\s*True|["']embed_tokens["']\s*[,\]]|embed_tokens\.(?:weight\.)?requires_grad/;
 
 /** So do prompts that are learnt, where no other kind of adapter may be chosen instead. */
 const PROMPTS = /Prompt(?:Tuning|Encoder)/;

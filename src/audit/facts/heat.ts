@@ -56,6 +56,9 @@ const STAND_IN = /^_*(?:Fake|Dummy|Mock|Stub)[A-Z]/;
 const SAVES = /^_*(?:maybe_)?(?:save|backup)(?:_|$)/;
 /** Functions that go through data to judge. */
 const EVALUATES = /^_*(?:do_)?(?:valid|eval|test)/;
+/** What a forward leaves to `simple_test` or to `predict` it does where it does not train, and scores of `project.evaluation.losses` judge. */
+const LOOKS =
+  /(?:^|[._])(?:test|valid|eval|infer|predict|generat|export|visuali)[^.]*$|(?:^|[._])(?:eval\w*|metrics?)\./;
 /** Modules that run a trained network, or judge what it gave: no step of training goes through them. */
 const INFERENCE =
   /Inference|Searcher|BeamSearch|GreedySearch|KVCache|Export|Onnx|ONNX|TensorRT|TRT|PostProcess|Postprocess|Metric|Tracker|Meter$|Evaluator/;
@@ -229,8 +232,16 @@ export function spreadHeat(
       const cls = fn.summary.name.slice(0, cut);
       const role = roles.get(cls);
       const isLeft = fn.summary.calls.length === 0;
-      if (isLeft ? !isOfOwn(role) : !isDriven(role)) continue;
-      const callers = isLeft ? [] : fn.callers.filter(({ from }) => hot[from.at] !== undefined);
+      if (isLeft ? !isOfOwn(role) && role !== "module" : !isDriven(role)) continue;
+      const isAsked = ({ from }: Edge): boolean => hot[from.at] !== undefined;
+      // Of a network, what its own code calls; a framework's hooks, as every forward, are hot by themselves.
+      if (
+        isLeft &&
+        role === "module" &&
+        (LOOKS.test(fn.summary.name) || !fn.callers.some((one) => isAsked(one) && isOfClass(one.from, cls)))
+      )
+        continue;
+      const callers = isLeft ? [] : fn.callers.filter(isAsked);
       if (!isLeft && callers.length === 0) continue;
       heirs ??= heirsByClass(roles, names);
       const below = new Set(heirs.get(cls));
@@ -260,14 +271,18 @@ function isReplaced(fn: Fn, heir: string, { byName }: CallGraph): boolean {
   return own !== undefined && own !== fn && !own.calls.some(({ to }) => to === fn);
 }
 
-/** The classes that are directly of another one of the tree; of networks, frameworks call what they override. */
+const isOfClass = ({ summary }: Fn, cls: string): boolean =>
+  summary.name.slice(0, summary.name.lastIndexOf(".")) === cls;
+
+/** The classes that are directly of another one of the tree. */
 function heirsByClass(
   roles: ReadonlyMap<string, Role>,
   names: Names,
 ): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
   for (const [name, { bases }] of names.classes) {
-    if (bases.length === 0 || !isOfOwn(roles.get(name))) continue;
+    const role = roles.get(name);
+    if (bases.length === 0 || !(isOfOwn(role) || role === "module")) continue;
     for (const base of bases) {
       const cls = names.base(base);
       const known = found.get(cls);

@@ -1,6 +1,6 @@
 import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import type { Assign, Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -67,7 +67,16 @@ function* guessed(facts: Facts): Generator<Finding> {
   for (const cls of facts.file.all("ClassDef")) {
     if (!likelyDataset(cls, facts) || (shows && !shared.has(facts.file.qualified(cls)))) continue;
     const kept = [...attributesOf(cls, facts.file)].flatMap(([attribute, { writes }]) => {
-      if (FEW.test(attribute) || NAMES.test(attribute) || !isAskedByNumber(attribute, cls, facts)) return [];
+      if (FEW.test(attribute) || NAMES.test(attribute)) return [];
+      // `self.tokens = self.tokens.tolist()`: whatever it was before.
+      const listed = writes.find(
+        ({ value }) =>
+          value !== null &&
+          selfAttribute(listedIn(value) ?? value) === attribute &&
+          isListOfAll(attribute, value, cls, facts),
+      );
+      if (listed) return [listed.target];
+      if (!isAskedByNumber(attribute, cls, facts)) return [];
       // `self.rows = torch.cat([self.rows, more])`: it is a tensor, whatever it began as.
       if (writes.some(({ value }) => value !== null && isOfLibrary(value, facts))) return [];
       const held = writes.find(({ value }) => value !== null && likelyObjects(value, facts));
@@ -108,6 +117,40 @@ function madeElsewhere(
   const isMade = (one: Expr | undefined): boolean =>
     (one?.kind === "Name" || one?.kind === "Comp") && likelyObjects(one, facts);
   return returned.every(isMade) ? (returned.at(-1) ?? null) : null;
+}
+
+/** The array of `array.tolist()`, of which it makes an object for each number. */
+function listedIn(value: Expr): Expr | null {
+  return value.kind === "Call" && value.func.kind === "Attribute" && value.func.attr === "tolist"
+    ? value.func.value
+    : null;
+}
+
+/**
+ * `self.tokens = array.tolist()`, read as `self.tokens[at]` or `self.tokens[at : at + self.size]` by the number that `__getitem__` is
+ * asked for: as many as there are examples. It may be packed again after that.
+ */
+function isListOfAll(attribute: string | null, value: Expr, cls: ClassDef | null, facts: Facts): boolean {
+  if (attribute === null || cls === null || listedIn(value) === null) return false;
+  const reads = methodsOf(cls).find(({ name }) => name === "__getitem__");
+  const at = reads?.params[1]?.name;
+  if (!reads || at === undefined) return false;
+  const writes = attributesOf(cls, facts.file).get(attribute)?.writes ?? [];
+  if (
+    writes.some((one) => one.value !== null && one.value.start > value.end && isOfLibrary(one.value, facts))
+  )
+    return false;
+  let found = false;
+  walk(reads, (node) => {
+    if (
+      node.kind === "Subscript" &&
+      selfAttribute(node.value) === attribute &&
+      namesIn(node.index).some(({ id }) => id === at)
+    )
+      found = true;
+    return !found;
+  });
+  return found;
 }
 
 /** What evaluates goes through its examples once. */
@@ -400,7 +443,11 @@ function heldBy(init: FunctionDef, facts: Facts): readonly Node[] {
   const all: Node[] = [];
   walk(init, (node) => {
     let found: Node | null = null;
-    if (node.kind === "Assign" && [...keptBy(node, facts.file)].some((value) => isObjects(value, facts)))
+    if (
+      node.kind === "Assign" &&
+      ([...keptBy(node, facts.file)].some((value) => isObjects(value, facts)) ||
+        isListOfAll(selfAttribute(node.targets[0]!), node.value, classOf(init), facts))
+    )
       found = node;
     else if (
       node.kind === "Call" &&
