@@ -23,6 +23,8 @@ const RUNS =
 const SAME =
   /^(?:\w+_)?(?:fixed|anchors?|probes?|templates?|class_(?:tokens|texts?|prompts?)|text_tokens|null|uncond\w*|neg(?:ative)?_prompts?|empty|blank|style_(?:im(?:g|age)s?)|reference_(?:images?|batch|ids|inputs?))(?:_\w+)?$/;
 
+const RESHAPES = /^(?:to|cuda|float|half|unsqueeze|expand|repeat|detach)$/;
+
 /** What a network keeps beside its weights, by its name. */
 const CONSTANT =
   /^(?:fixed|latent|anchor|mean|avg|template|prototype)\w*$|_(?:avg|mean|fixed|anchors?|templates?)$/;
@@ -232,12 +234,13 @@ function isKept(node: Expr, own: string, file: PythonFile): boolean {
 /** `self.anchors` that only `__init__` sets, `class_tokens` that is handed in, beside settings. */
 function isMadeOnce(expr: Expr, facts: Facts): boolean {
   let at = expr;
-  while (
-    at.kind === "Call" &&
-    at.func.kind === "Attribute" &&
-    /^(?:to|cuda|float|half|unsqueeze|expand|repeat|detach)$/.test(at.func.attr)
-  )
-    at = at.func.value;
+  for (;;) {
+    // `self.latent_avg[None]`
+    if (at.kind === "Subscript" && namesIn(at.index).length === 0) at = at.value;
+    else if (at.kind === "Call" && at.func.kind === "Attribute" && RESHAPES.test(at.func.attr))
+      at = at.func.value;
+    else break;
+  }
   if (at.kind === "Const" || at.kind === "Num" || at.kind === "Str") return true;
   if (at.kind === "List" || at.kind === "Tuple") return at.items.every((item) => isMadeOnce(item, facts));
   // `self.net.latent_avg`, a constant of a network by its name
