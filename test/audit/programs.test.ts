@@ -54,6 +54,56 @@ test("a module that is imported by a name put together belongs to the program", 
     expect(audit(name), name).toBe(0);
 });
 
+test("what a network of another file hands back as a number is one where it is handed on", () => {
+  const audit = (entropy: string): number =>
+    auditTexts(
+      [
+        {
+          path: "layers/quantizer.py",
+          text: [
+            "import torch",
+            "import torch.nn as nn",
+            "class Quantizer(nn.Module):",
+            "    def forward(self, x):",
+            `        entropy = ${entropy}`,
+            "        return x * 2, x.mean(), entropy",
+            "",
+          ].join("\n"),
+        },
+        {
+          path: "model.py",
+          text: [
+            "import torch",
+            "import torch.nn as nn",
+            "from layers.quantizer import Quantizer",
+            "class Model(nn.Module):",
+            "    def __init__(self):",
+            "        super().__init__()",
+            "        self.quantizer = Quantizer()",
+            "        self.head = nn.Linear(8, 8)",
+            "    def forward(self, x):",
+            "        found, penalty, entropy = self.quantizer(x)",
+            "        return self.head(found), penalty, entropy",
+            "    def learn(self, loader, opt):",
+            "        self.cuda()",
+            "        total = 0",
+            "        for x in loader:",
+            "            made, penalty, entropy = self(x.cuda())",
+            "            opt.zero_grad()",
+            "            (made.mean() + penalty).backward()",
+            "            opt.step()",
+            "            total += entropy",
+            "        print(total)",
+            "",
+          ].join("\n"),
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM001"] },
+    ).findings.length;
+  expect(audit("-(x * x.log()).sum()")).toBe(1);
+  expect(audit("-(x * x.log()).sum().item()")).toBe(0);
+});
+
 test("a loader that a function hands out with an object is as pinned as it was made", () => {
   const audit = (kept: string, read: string): number =>
     auditTexts(

@@ -1,7 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Expr } from "../../python/tree.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import { isLossName } from "./naming.ts";
 import { numbersHandedBack, returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
@@ -22,10 +22,35 @@ function isHidden({ name, node }: Definition): boolean {
   return name === "h" && tuple?.kind === "Tuple" && tuple.items.length === 2 && tuple.items[1] === node;
 }
 
-/** `images, loss, perplexity = net(x)` where the forward hands back `images, loss, 0`. */
-export function isNumberOfForward({ node, index }: Definition, file: PythonFile): boolean {
-  const items = node.parent?.kind === "Tuple" ? node.parent.items.length : 0;
-  return index !== null && file.once(numbersHandedBack).has(`${index} of ${items}`);
+/**
+ * `images, loss, perplexity = net(x)` where a forward hands back `images, loss, 0`: the network's, as far as that is known, or
+ * one of this file; or hands on what another network has handed back there. `places`: of the forward that a call runs.
+ */
+export function isNumberOfForward(
+  definition: Definition,
+  file: PythonFile,
+  places: (call: Call) => string | null,
+  depth = 0,
+): boolean {
+  const { node, index, value } = definition;
+  const tuple = node.parent;
+  if (index === null || tuple?.kind !== "Tuple") return false;
+  const place = `${index} of ${tuple.items.length}`;
+  const isAmong = (all: string | null): boolean => all !== null && all.split(",").includes(place);
+  for (const forward of file.once(numbersHandedBack).values()) if (isAmong(forward)) return true;
+  if (value?.kind !== "Call") return false;
+  if (isAmong(places(value))) return true;
+  if (depth > 2) return false;
+  const target = callTarget(value, file);
+  const isNumber = (one: Expr): boolean => {
+    const item = one.kind === "Tuple" && one.items.length === tuple.items.length ? one.items[index] : null;
+    const made = item?.kind === "Name" ? file.scopes.reaching(item) : [];
+    return made.length > 0 && made.every((each) => isNumberOfForward(each, file, places, depth + 1));
+  };
+  for (const [name, values] of file.once(returnsByName))
+    if (target === null ? name.endsWith(".forward") : name === target)
+      if (values.every(isNumber)) return true;
+  return false;
 }
 
 /** `out, count = adapt(net, x)` of a function of this file that hands back `out, scores.size(0)`. */

@@ -42,6 +42,7 @@ export function passedBy(file: PythonFile): (call: Call) => Passed | null {
     reduced: () => null,
     ran: () => null,
     loss: () => null,
+    numbers: () => null,
     stepped: () => [],
     hostLoss: false,
     guesses: false,

@@ -88,6 +88,8 @@ export interface FunctionFacts {
   readonly losses: string | null;
   /** A forward that cuts a state it is given off from what made it. */
   readonly cutsOff: boolean;
+  /** Of a forward: where in the tuple that it hands back there are numbers, "3 of 4", with a comma between them. */
+  readonly numbers: string | null;
   /** All that call it want no more than a number of what it returns. */
   readonly onlyRead: boolean;
   /** It clears gradients before its last backward alone: who called it still has those of that. */
@@ -302,6 +304,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
       !summary.runs &&
       !summary.losses &&
       !summary.cutsOff &&
+      !summary.numbers &&
       !summary.uncleared &&
       !summary.evaluates &&
       !summary.meets &&
@@ -352,6 +355,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         runs: summary.runs ?? null,
         losses: summary.losses ?? null,
         cutsOff: summary.cutsOff ?? false,
+        numbers: summary.numbers ?? null,
         uncleared: summary.uncleared ?? false,
         evaluates: summary.evaluates === true && !reaches.has(fn),
         unguarded: summary.unguarded === true && !reaches.has(fn),

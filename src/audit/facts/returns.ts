@@ -69,17 +69,33 @@ export function returnsByName(file: PythonFile): ReadonlyMap<string, readonly Ex
   return found;
 }
 
-/** `return out, loss, 0`: where in tuples of how many a forward of this file hands back a number that is written there, "2 of 3". */
-export function numbersHandedBack(file: PythonFile): ReadonlySet<string> {
-  const found = new Set<string>();
+/** `return out, loss, 0`, or `entropy.item()`: where in tuples of how many the forwards of this file hand back a number, "2 of 3", with a comma between them. */
+export function numbersHandedBack(file: PythonFile): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
   for (const [name, values] of file.once(returnsByName)) {
     if (!name.endsWith(".forward")) continue;
+    const places = new Set<string>();
     for (const value of values)
       if (value.kind === "Tuple")
-        for (const [at, { kind }] of value.items.entries())
-          if (kind === "Num") found.add(`${at} of ${value.items.length}`);
+        for (const [at, item] of value.items.entries())
+          if (isWrittenNumber(item, file)) places.add(`${at} of ${value.items.length}`);
+    if (places.size > 0) found.set(name, [...places].join(","));
   }
   return found;
+}
+
+/** `0`, `-scores.sum().item()`, and a name that is only ever one of these. */
+function isWrittenNumber(expr: Expr, file: PythonFile, depth = 0): boolean {
+  const again = (inner: Expr): boolean => isWrittenNumber(inner, file, depth + 1);
+  if (expr.kind === "Num") return true;
+  if (depth > 3) return false;
+  if (expr.kind === "Call") return expr.func.kind === "Attribute" && expr.func.attr === "item";
+  if (expr.kind === "Unary") return expr.op !== "not" && again(expr.operand);
+  if (expr.kind === "Binary") return again(expr.left) && again(expr.right);
+  const made = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  return (
+    made.length > 0 && made.every(({ how, value }) => how === "assign" && value !== null && again(value))
+  );
 }
 
 /** Methods whose result is where the tensor is. */

@@ -46,7 +46,7 @@ import { STEPPERS, isCompound, isRunAlone } from "./names.ts";
 import { shapesMayVary, shapesVary } from "./shapes.ts";
 import { isBehindOwnOption, turnsCheckpointingOn } from "./behind-options.ts";
 import { callTarget, drawsFromHanded, functionName, isMain, otherTargets } from "./summary.ts";
-import { reducers, runners } from "./returns.ts";
+import { numbersHandedBack, reducers, runners } from "./returns.ts";
 import { isCapital } from "./torch-names.ts";
 import { clippers } from "./clippers.ts";
 import { handsOut } from "./hands-out.ts";
@@ -574,6 +574,7 @@ class Summarizer {
     const infers = infersRecorded(fn, file);
     if (infers !== undefined) found.infers = infers;
     if (cutsOffState(fn, file)) found.cutsOff = true;
+    found.numbers = file.once(numbersHandedBack).get(found.name);
     const forwards = file.once(callsGiven).has(fn);
     if ((forwards || this.#backwards.length > 0) && !waitsBelow(fn, true, file)) {
       if (this.#backwards.length > 0) found.queues = true;

@@ -165,6 +165,8 @@ export interface FunctionSummary {
   readonly losses?: string | undefined;
   /** A forward that cuts a state it is given off from what made it. */
   readonly cutsOff?: true | undefined;
+  /** Of a forward: where in the tuple that it hands back there are numbers, "3 of 4", with a comma between them. */
+  readonly numbers?: string | undefined;
   /** It clears gradients before its last backward alone: who called it still has those of that. */
   readonly uncleared?: true | undefined;
   /** It puts a network into eval mode and goes through examples with it. */

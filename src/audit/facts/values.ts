@@ -64,6 +64,8 @@ export interface Around {
   readonly ran: (call: Call, index: number | null) => Expr | null;
   /** Whether a function of another file hands back a loss, whole, in its place of a tuple or under its key, and with its graph. */
   readonly loss: (call: Call, key: number | string) => "yes" | "no" | null;
+  /** Where the forward that a call runs hands back numbers. */
+  readonly numbers: (call: Call) => string | null;
   /** The losses that this file's loops hand to functions of the tree which take a step with them. */
   readonly stepped: () => readonly Expr[];
   /** A loss of the program goes on on the host with what it is given: which one, only who makes them knows. */
@@ -274,7 +276,7 @@ export class Values {
         if (isBesideLoss(definition) && !isLossName(definition.name)) return UNKNOWN;
         if (
           isCount(definition, this.#file) ||
-          (value.what === "output" && isNumberOfForward(definition, this.#file))
+          (value.what === "output" && isNumberOfForward(definition, this.#file, this.#around.numbers))
         )
           return NUMBER;
         // `loss, acc = net(x)`: counted, by somebody who may have read it.

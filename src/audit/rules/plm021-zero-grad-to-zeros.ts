@@ -1,6 +1,7 @@
 import { argument, isFalse } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Expr } from "../../python/tree.ts";
+import { ancestors } from "../../python/nodes.ts";
+import type { Call, Expr } from "../../python/tree.ts";
 import { given } from "../facts/arguments.ts";
 import { defaultOf } from "../facts/behind-options.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -75,6 +76,18 @@ function isSetAnew(option: string, file: PythonFile): boolean {
     .some(({ targets }) => targets.some((one) => one.kind === "Attribute" && one.attr === option));
 }
 
+/** `if bad: p.grad.zero_()`, by a test other than whether there is a gradient: what is too large, or not a number, is not stepped with. */
+function isThrownAway(call: Call, parameter: string, { file }: Facts): boolean {
+  const isThere = new RegExp(
+    `^(?:\\(?${parameter}\\.(?:requires_grad|grad(?: is not None| != None)?)\\)?(?: and |$))+$`,
+  );
+  for (const at of ancestors(call)) {
+    if (at.kind === "For") return false;
+    if (at.kind === "If" && !isThere.test(file.codeOf(at.test))) return true;
+  }
+  return false;
+}
+
 /** `for p in model.parameters(): p.grad.zero_()`, on every step. */
 function* byHand(facts: Facts): Generator<Finding> {
   for (const call of facts.file.callsNamed("_foreach_zero_"))
@@ -101,7 +114,7 @@ function* byHand(facts: Facts): Generator<Finding> {
       !/parameters\(|\["params"\]/.test(facts.file.textOf(one.value))
     )
       continue;
-    if (!facts.hot(call)) continue;
+    if (!facts.hot(call) || isThrownAway(call, one.name, facts)) continue;
     const statement = call.parent;
     yield {
       at: call,

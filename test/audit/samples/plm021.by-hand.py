@@ -1,0 +1,22 @@
+import torch
+
+
+def train(model, loader, optimizer, criterion):
+    model.cuda()
+    for x, y in loader:
+        for p in model.parameters():
+            if p.grad is not None:
+                p.grad.zero_()  # expect: PLM021
+        criterion(model(x.cuda()), y.cuda()).backward()
+        largest = max(p.grad.abs().max().item() for p in model.parameters())
+        for p in model.parameters():
+            # trap: thrown away, not to be stepped with
+            if 1e6 < largest:
+                p.grad.data.zero_()
+            else:
+                p.grad.data.mul_(100 / max(100, largest))
+        for p in model.parameters():
+            # trap: the same by what they are
+            if torch.isnan(p.grad).any():
+                p.grad.zero_()
+        optimizer.step()
