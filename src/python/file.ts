@@ -23,6 +23,7 @@ export class PythonFile {
   #lines: Lines | null = null;
   #code: string | null = null;
   #bare: string | null = null;
+  readonly #said = new Map<string, boolean>();
   readonly #owner: number = newOwner();
   readonly #names = new Map<string, Map<string, string>>();
   readonly #mentions = new Map<string, boolean>();
@@ -109,7 +110,11 @@ export class PythonFile {
   }
 
   says(pattern: RegExp): boolean {
-    return pattern.test(this.bare);
+    // The same is asked of each call, and written as a literal it is another object each time.
+    const key = pattern.flags + pattern.source;
+    let said = this.#said.get(key);
+    if (said === undefined) this.#said.set(key, (said = pattern.test(this.bare)));
+    return said;
   }
 
   /** The code without its docstrings, half of many a library's text: dozens of words and patterns are looked for in it. */

@@ -147,6 +147,10 @@ function insideFunctionClass(node: Node, file: PythonFile): boolean {
 
 /** `optimizer.step()`, `scaler.step(optimizer)`, `self.optimizers().step()`. */
 export function optimizerSteps(file: PythonFile): readonly Call[] {
+  return file.once(findOptimizerSteps);
+}
+
+function findOptimizerSteps(file: PythonFile): readonly Call[] {
   return file.callsNamed("step", "step_and_update_lr").filter((call) => {
     if (call.func.kind !== "Attribute" || !call.func.attr.startsWith("step")) return false;
     const receiver = tail(call.func.value).split(".").pop() ?? "";

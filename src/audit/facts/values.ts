@@ -1,4 +1,5 @@
 import { annotated, isUnlessTensor, typesAskedFor } from "./asked-types.ts";
+import { isNone } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -355,8 +356,8 @@ export class Values {
     if (definitions.length === 1) return this.#only(definitions[0]!);
     let result: Value | null = null;
     for (const definition of this.#forDevice(definitions)) {
-      // What is deleted cannot be read.
-      if (definition.how === "delete") continue;
+      // What is deleted cannot be read, and nothing can be done with what is None.
+      if (definition.how === "delete" || (definition.value && isNone(definition.value))) continue;
       // What a loop feeds back adds nothing to what comes in from outside it.
       if (this.#open.includes(definition)) {
         this.#cyclic = true;

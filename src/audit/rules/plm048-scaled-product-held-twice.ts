@@ -128,11 +128,26 @@ function isScaledLast(side: Expr, factor: Expr, at: Binary | Call, facts: Facts)
   );
 }
 
-/** `a @ b`, `torch.bmm(a, b) + bias`: no layer, whose output may be called the same. */
-function multiplies(value: Expr, facts: Facts): boolean {
-  return value.kind === "Binary" && /^[+-]$/.test(value.op)
-    ? multiplies(value.left, facts) || multiplies(value.right, facts)
-    : factors(value, facts).length > 0;
+/** `a @ b`, `torch.bmm(a, b) + bias`, also laid out anew: no layer, whose output may be called the same. */
+function multiplies(value: Expr, facts: Facts, depth = 0): boolean {
+  const again = (inner: Expr): boolean => depth < 5 && multiplies(inner, facts, depth + 1);
+  if (value.kind === "Binary" && /^[+-]$/.test(value.op)) return again(value.left) || again(value.right);
+  if (value.kind === "Name")
+    return facts.file.scopes
+      .reaching(value)
+      .every(({ how, value: made }) => how === "assign" && made !== null && again(made));
+  const laidOut = laidOutOf(value, facts);
+  return laidOut ? again(laidOut) : factors(value, facts).length > 0;
+}
+
+/** `product` of `product.view(n, k, -1)`. */
+function laidOutOf(value: Expr, { file }: Facts): Expr | null {
+  return value.kind === "Call" &&
+    value.func.kind === "Attribute" &&
+    RESHAPES.test(value.func.attr) &&
+    file.dotted(value.func) === null
+    ? value.func.value
+    : null;
 }
 
 const OF_CLASSES = /logits?|pred|prob|score|(?:^|_)(?:iou|cost|giou|eta|weight)(?:_|$)/;
@@ -168,9 +183,9 @@ function isMatrixProduct(value: Expr, facts: Facts, depth = 0): boolean {
   if (value.kind !== "Call") return false;
   const rearranged = rearrangedOf(value, facts.file);
   if (rearranged) return again(rearranged);
+  const laidOut = laidOutOf(value, facts);
+  if (laidOut) return again(laidOut);
   const word = lastWord(value.func);
-  if (RESHAPES.test(word) && value.func.kind === "Attribute" && facts.file.dotted(value.func) === null)
-    return again(value.func.value);
   return word !== "mul" && PRODUCTS.test(word);
 }
 

@@ -54,3 +54,16 @@ class Mix(nn.Module):
         rows = torch.einsum("bnd,bmd->bnm", queries, keys)
         stretched = rows * gain  # likely: PLM048
         return stretched.relu()
+
+
+class Match(nn.Module):
+    def forward(self, queries, keys, same):
+        scores = torch.matmul(queries.flatten(0, 1), keys.flatten(0, 1).T)
+        scores = scores.view(*queries.shape[:2], *keys.shape[:2])
+        scaled = scores / (self.args.width**0.5)  # likely: PLM048
+        kept = scaled * same
+        # trap: what a layer gave, a row for each example
+        logits = self.head(queries)
+        logits = logits.view(len(queries), -1)
+        cooled = logits / (self.args.width**0.5)
+        return kept.amax(dim=3), cooled
