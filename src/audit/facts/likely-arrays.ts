@@ -1,6 +1,7 @@
 import { keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, Name } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 
@@ -166,12 +167,20 @@ export function likelyPlaces(expr: Expr, facts: Facts, depth = 0): boolean {
       expr.func.kind === "Attribute" && /^(?:tolist|numpy|permutation|copy|astype)$/.test(expr.func.attr)
     );
   }
+  if (expr.kind === "Name" && isAnnotatedArray(expr, file)) return true;
   const writes = given(expr, facts);
   return (
     writes.length > 0 &&
     (depth > 0 || expr.kind === "Name" || PLACES.test(lastWord(expr))) &&
     writes.some((value) => value !== expr && again(value))
   );
+}
+
+/** `rows: np.ndarray` */
+function isAnnotatedArray(name: Name, file: PythonFile): boolean {
+  const [one, ...more] = file.scopes.reaching(name);
+  const said = one?.node.kind === "Param" && more.length === 0 ? one.node.annotation : null;
+  return said !== null && file.dotted(said) === "numpy.ndarray";
 }
 
 const isPlace = (item: Expr): boolean =>

@@ -493,14 +493,16 @@ function callGraph(
   };
   const ofNetworks = networkMethods(summaries, names, roles);
   // `buffer.sample(n)` of a buffer that was handed in.
-  const buffers = new Map<string, Fn | null>();
-  const drawn = (call: Target | CallSite): Fn | null => {
-    if (!siteOf(call).draws) return null;
+  const buffers = new Map<string, readonly string[]>();
+  const drawn = (call: Target | CallSite, module: string): readonly string[] => {
+    if (!siteOf(call).draws) return [];
     const method = (targetOf(call) as string).slice(1);
     let found = buffers.get(method);
-    if (found === undefined)
-      buffers.set(method, (found = byName.get(onlyBuffer(method, names, roles) ?? "") ?? null));
-    return found;
+    if (!found) buffers.set(method, (found = buffersWith(method, names, roles)));
+    // Of several programs in one tree each has its own.
+    const folder = module.slice(0, module.lastIndexOf(".") + 1);
+    const near = folder === "" ? [] : found.filter((name) => name.startsWith(folder));
+    return near.length > 0 ? near : found;
   };
   const steppers = stepMethods(byName);
   const connect = (from: Fn, to: Fn | undefined, site: Edge["site"]): void => {
@@ -516,8 +518,10 @@ function callGraph(
     for (const from of own)
       for (const call of from.summary.calls) {
         const target = targetOf(call);
-        const to = typeof target === "number" ? own[target]! : (find(target) ?? drawn(call));
+        const to = typeof target === "number" ? own[target]! : find(target);
+        const of = to ? [] : drawn(call, summaries[at]!.module);
         if (to) connect(from, to, siteOf(call));
+        else if (of.length > 0) for (const name of of) connect(from, byName.get(name), siteOf(call));
         // `model.get_log_prob(x)` of a model that was handed in.
         else if (summaries[at]!.trains && typeof target === "string" && target.startsWith(".")) {
           const alike = ofNetworks.get(target.slice(1)) ?? steppers.get(target.slice(1));
@@ -550,16 +554,21 @@ function mayTrain(method: string, { beside, throttled, grad }: Edge["site"]): bo
   return beside ? !throttled && grad !== "off" : isCompound(method);
 }
 
-/** The method of the one class of the tree that has it; a network that draws samples, or another class, leaves it open. */
-function onlyBuffer(method: string, names: Names, roles: ReadonlyMap<string, Role>): string | null {
-  let only: string | null = null;
-  for (const [cls, { methods }] of names.classes) {
-    if (!methods.includes(method)) continue;
-    if (only !== null || roles.get(cls) !== "other") return null;
-    only = `${cls}.${method}`;
-  }
-  return only;
+/**
+ * The method of the one class of the tree that has it; of several, as for several environments, of those that are called
+ * buffers. A network that draws samples, or another class beside one buffer, leaves it open.
+ */
+function buffersWith(method: string, names: Names, roles: ReadonlyMap<string, Role>): readonly string[] {
+  const all = [...names.classes].filter(([, { methods }]) => methods.includes(method)).map(([cls]) => cls);
+  const buffers = all.length > 1 ? all.filter((cls) => BUFFER.test(cls)) : all;
+  const isOne =
+    buffers.length > 0 && buffers.length <= MOST_ALIKE && (all.length === 1 || buffers.length > 1);
+  return isOne && buffers.every((cls) => roles.get(cls) === "other")
+    ? buffers.map((cls) => `${cls}.${method}`)
+    : [];
 }
+
+const BUFFER = /(?:Buffer|Replay|Memory)\w*$/;
 
 /** More networks than this with a method of one name are no choice that a program makes. */
 const MOST_ALIKE = 6;

@@ -32,3 +32,25 @@ class Targets:
 
     def training_step(self, batch):
         return self(*batch)
+
+
+def mixed(rows: torch.Tensor, order: np.ndarray):
+    return rows + rows[order]  # likely: PLM070
+
+
+def turned(rows: torch.Tensor, order: torch.Tensor):
+    # trap: a tensor by what it is called to be
+    return rows + rows[order]
+
+
+def train_mixed(net, loader, optimizer, mix, order):
+    for rows, wanted in loader:
+        rows, wanted = rows.cuda(), wanted.cuda()
+        if mix:
+            rows = mixed(rows, torch.randperm(len(rows), device=rows.device))
+        else:
+            rows = mixed(rows, np.random.permutation(len(rows)))
+        loss = (net(turned(rows, order)) - wanted).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
