@@ -7,7 +7,7 @@ import type { Node } from "../python/tree.ts";
 import type { ConfigFile } from "./config.ts";
 import { Facts } from "./facts/facts.ts";
 import { whyOnHost, whyUntold } from "./facts/on-host.ts";
-import { whyIdle, whyNot } from "./facts/shipped.ts";
+import { whyIdle, whyNot, whyNumber } from "./facts/shipped.ts";
 import type { Place, ReportedFinding } from "./report.ts";
 import type { Finding, Fix, Rule, RuleMeta } from "./rule.ts";
 import { RULES, UNUSED_NOQA } from "./rules.ts";
@@ -150,6 +150,7 @@ function asItRuns(meta: RuleMeta, finding: Finding, facts: Facts): Finding {
   // What grows without bound does so on the host as well.
   const but =
     whyNot(at as Node, facts) ??
+    whyNumber(at as Node, facts) ??
     (meta.severity === "error" ? null : whyOnHost(facts)) ??
     whyUntold(meta.onDevice, facts) ??
     whyWaitedFor(meta, facts);
