@@ -57,11 +57,13 @@ function largeOne(names: readonly Name[], { value }: Assign, facts: Facts): Name
   }
   const several = names.length > 1;
   if (STEP.test(last) || facts.callee(call)?.reachesBackward === true)
-    return isHandedDetached(call, facts)
-      ? null
-      : (names.find(({ id }) => HANDED_OUT.test(id) || (!several && id === "context")) ??
-          names.find((name) => isHandedOut(name, call, facts)) ??
-          null);
+    return (
+      (isHandedDetached(call, facts)
+        ? undefined
+        : names.find(({ id }) => HANDED_OUT.test(id) || (!several && id === "context"))) ??
+      names.find((name) => isHandedOut(name, call, facts)) ??
+      null
+    );
   if (!isNetwork(call.func, facts) && !networkCall(call, facts)) return null;
   if (several && facts.networks.isLoss(call.func)) return null;
   return (
