@@ -78,7 +78,10 @@ function largeOne(names: readonly Name[], { value }: Assign, facts: Facts): Name
 /** `loss, shown, maps = train(batch)` of this file, which hands back in that place what the network gave, whatever it is called. */
 function isHandedOut(name: Name, call: Call, facts: Facts): boolean {
   const at = name.parent?.kind === "Tuple" ? name.parent.items.indexOf(name) : null;
-  return !isLossName(name.id) && isWide(name, facts) && helperRun(call, at, facts) !== null;
+  const own = facts.file.scopes.definitionAt(name);
+  // What the next turn compares with is wanted until then.
+  const isCarried = own === null || facts.file.scopes.uses(own).some(({ start }) => start < name.start);
+  return !isCarried && !isLossName(name.id) && isWide(name, facts) && helperRun(call, at, facts) !== null;
 }
 
 /** `log_softmax(logits[:, at, :].float(), -1)` */
