@@ -20,6 +20,7 @@ import {
 import type { Keep } from "../facts/kept.ts";
 import { isOfParts, likelyKeeps } from "../facts/likely-keeps.ts";
 import { keptArguments } from "../facts/keepers.ts";
+import { recordedArguments, recordedKeeps } from "../facts/recorded-keeps.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -83,6 +84,17 @@ export const rule: Rule = {
         fix: { grade: "safe", title: "Detach what is added", edits: appendCall(arg, ".detach()") },
       };
     }
+    for (const { at, how, root } of recordedKeeps(facts))
+      if (how === "sum")
+        yield {
+          at,
+          message: `\`${facts.file.textOf(root)}\` keeps every batch's whole graph, activations included, alive: nothing frees what this evaluation records`,
+        };
+    for (const { added, into } of recordedArguments(facts))
+      yield {
+        at: added,
+        message: `\`${into}\` adds this to a sum it keeps, with the whole graph that comes with it: nothing frees what this evaluation records`,
+      };
     for (const keep of likelyKeeps(facts)) {
       if (keep.how !== "sum" || isStatisticOfModule(keep.root, facts) || isOfFew(keep, facts)) continue;
       if (isRebegun(keep, facts) || isOfMicroSteps(keep, facts)) continue;

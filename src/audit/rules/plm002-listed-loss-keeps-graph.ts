@@ -24,6 +24,7 @@ import { grownElsewhere } from "../facts/grown-parameters.ts";
 import { paramGiven } from "../facts/returns.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
+import { recordedKeeps } from "../facts/recorded-keeps.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -109,6 +110,12 @@ export const rule: Rule = {
         message: `\`${into}\` puts this into a list it keeps, with the graph that comes with it`,
         fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(arg, ".detach()") },
       };
+    for (const { at, how, root } of recordedKeeps(facts))
+      if (how === "list")
+        yield {
+          at,
+          message: `\`${facts.file.textOf(root)}\` keeps every batch's whole graph, activations included, alive: nothing frees what this evaluation records`,
+        };
     for (const keep of likelyKeeps(facts))
       if (keep.how === "list" && !isOfOneStep(keep, facts) && !isMadeAnArray(keep, facts))
         yield {

@@ -7,6 +7,7 @@ import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import { validationStep } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedToKeepers } from "../facts/keepers.ts";
+import { keptByEvaluators } from "../facts/kept-by-evaluators.ts";
 import { isMaybeNumber, keeps, parts } from "../facts/kept.ts";
 import { isEvaluating, isOlderThan, puts } from "../facts/likely-puts.ts";
 import { iteratedText } from "../facts/loaders.ts";
@@ -63,7 +64,12 @@ export const rule: Rule = {
     yield* byEvaluator(facts);
     yield* byMeter(facts);
     yield* byRows(facts);
-    if (facts.guesses) yield* likelyKept(facts);
+    if (!facts.guesses) return;
+    yield* likelyKept(facts);
+    for (const { added, root } of keptByEvaluators(facts)) {
+      const { at, message } = keptOf(added, `\`${facts.file.textOf(root)}\``);
+      yield { at, message };
+    }
   },
 };
 
