@@ -11,6 +11,7 @@ import { lexicalGrad } from "./gradmode.ts";
 import { moved } from "./naming.ts";
 import { ranNetwork } from "./networks.ts";
 import { makesOptimizer } from "./optimised.ts";
+import { networksByName } from "./optimizers-by-name.ts";
 import { callsOf, paramGiven, returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 import { optimizerSteps } from "./training.ts";
@@ -241,7 +242,9 @@ function paramOf(name: Expr, fn: FunctionDef, file: PythonFile): Param | null {
 export function* inAnothersStep(facts: Facts): Generator<Unwanted> {
   const { file } = facts;
   const made = networksOptimised(file);
-  const optimised = new Map([...namedAfter(file)].filter(([name]) => !made.has(name)).concat([...made]));
+  const named = [...(facts.guesses ? networksByName(file, steppedBy) : []), ...namedAfter(file)];
+  const optimised = new Map(named.filter(([name]) => (made.get(name)?.size ?? 0) === 0));
+  for (const [name, networks] of made) if (!optimised.has(name)) optimised.set(name, networks);
   if (optimised.size < 2) return;
   const known = new Set([...optimised.values()].flatMap((networks) => [...networks]));
   const seen = new Set<string>();
@@ -252,7 +255,7 @@ export function* inAnothersStep(facts: Facts): Generator<Unwanted> {
     const runs = [...unwantedBehind(loss, known, learning, facts)];
     // By its name alone an optimizer may have another than the loss speaks of.
     if (
-      !taken.every((one) => made.has(one)) &&
+      !taken.every((one) => (made.get(one)?.size ?? 0) > 0) &&
       !callsBehind(loss, facts, true, true).some((call) => learning.includes(networkOf(call, facts)))
     )
       continue;
