@@ -355,8 +355,12 @@ function* perceptual(facts: Facts): Generator<Finding> {
       !isUnfrozen(cls, facts)
     )
       continue;
-    // A loss, or what one is made of.
-    if (!/loss|lpips|percept/i.test(`${cls.name} ${file.path}`)) continue;
+    // A loss, or what one is made of: cut into the stages that pictures are compared by.
+    if (
+      !/loss|lpips|percept/i.test(`${cls.name} ${file.path}`) &&
+      !(facts.guesses && STAGES.test(file.codeOf(cls)))
+    )
+      continue;
     yield {
       at: call,
       severity: "note",
@@ -365,13 +369,20 @@ function* perceptual(facts: Facts): Generator<Finding> {
   }
 }
 
+/** `self.slice1 = …` to `self.slice5`, of a network whose last layers are of no use. */
+const STAGES = /\bself\.slice_?\d\s*=/;
+
+/** `requires_grad=False` among what it is made with, and `if not requires_grad:`: what is asked, and does nothing by itself. */
+const ASKS =
+  /(?<=\bdef __init__\([^)]*)\brequires_grad\s*(?::\s*bool\s*)?=\s*(?:True|False)|\bif (?:not )?requires_grad\s*:/g;
+
 /** Nothing in the class, or beside it, keeps its parameters from requiring gradients. */
 function isUnfrozen(cls: ClassDef, facts: Facts): boolean {
   const { file } = facts;
-  const speaks = /requires_grad|freeze|no_grad|inference_mode/i.test(file.codeOf(cls));
+  const speaks = /requires_grad|freeze|no_grad|inference_mode/i.test(file.codeOf(cls).replaceAll(ASKS, ""));
   // Handed to what may freeze it, or read by an optimizer.
   return (
-    (!speaks || isAskedNotTo(cls, file)) && !/requires_grad|freeze/i.test(besideOthers(cls, facts, !speaks))
+    (!speaks || isAskedNotTo(cls, file)) && !/requires_grad|freeze/i.test(besideOthers(cls, facts, false))
   );
 }
 
