@@ -20,6 +20,7 @@ import {
 import type { Keep } from "../facts/kept.ts";
 import { isOfParts, likelyKeeps } from "../facts/likely-keeps.ts";
 import { keptArguments } from "../facts/keepers.ts";
+import { returnedToTrainer } from "../facts/returned-to-trainer.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -83,6 +84,13 @@ export const rule: Rule = {
         fix: { grade: "safe", title: "Detach what is added", edits: appendCall(arg, ".detach()") },
       };
     }
+    for (const loss of returnedToTrainer(facts))
+      yield {
+        at: loss,
+        severity: "warning",
+        message: `The Trainer adds what \`training_step\` returns to its running sum: \`${loss.id}\` brings its graph, and the nodes of every step stay`,
+        fix: { grade: "safe", title: "Detach what is returned", edits: appendCall(loss, ".detach()") },
+      };
     for (const keep of likelyKeeps(facts)) {
       if (keep.how !== "sum" || isStatisticOfModule(keep.root, facts) || isOfFew(keep, facts)) continue;
       if (isRebegun(keep, facts) || isOfMicroSteps(keep, facts)) continue;
