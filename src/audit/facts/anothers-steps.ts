@@ -254,14 +254,17 @@ export function* inAnothersStep(facts: Facts): Generator<Unwanted> {
     const fn = functionOf(at);
     const runs = [...unwantedBehind(loss, known, learning, facts)];
     // By its name alone an optimizer may have another than the loss speaks of.
+    const isKnown = taken.every((one) => (made.get(one)?.size ?? 0) > 0);
     if (
-      !taken.every((one) => (made.get(one)?.size ?? 0) > 0) &&
+      !isKnown &&
       !callsBehind(loss, facts, true, true).some((call) => learning.includes(networkOf(call, facts)))
     )
       continue;
     for (const { run, network } of runs) {
       const told = `${fn?.start} ${learning.join()} ${network}`;
       if (seen.has(told) || facts.gradMode(run) === "off") continue;
+      // `with torch.set_grad_enabled(args.train_encoder):`, around what may learn together with the other.
+      if (!isKnown && lexicalGrad(run, file) !== null) continue;
       const around = [fn, functionOf(run)].map((one) => file.codeOf(one ?? file.tree.module));
       if (around.some((code) => freezes(code, network))) continue;
       seen.add(told);

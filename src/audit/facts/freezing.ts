@@ -52,9 +52,9 @@ export function switches(file: PythonFile): boolean {
 const DATA =
   /\b(?:Variable|\w*Tensor|tensor|zeros|ones|full|(?:zeros|ones|full)_like|randn?)\([^\n]*?requires_grad\s*=\s*False/g;
 
-/** `for p in self.net_d.parameters(): p.requires_grad = False` */
+/** `for p in self.net_d.parameters(): p.requires_grad = False`, also of a list of them. */
 const OVER_PARAMETERS =
-  /\bfor\s+(\w+)\s+in\s+([\w.]+)\.parameters\(\)\s*:\s*\1\.requires_grad(?:\s*=\s*(\w+)|_\(\s*(\w*)\s*\))/g;
+  /\bfor\s+(\w+)\s+in\s+(?:list\(\s*)?([\w.]+)\.parameters\(\)\s*\)?\s*:\s*\1\.requires_grad(?:\s*=\s*(\w+)|_\(\s*(\w*)\s*\))/g;
 
 /** Of two networks that take turns, freezing the other one does nothing for this. */
 export function freezes(code: string, network: string): boolean {

@@ -20,6 +20,8 @@ import type { Unwanted } from "../facts/anothers-steps.ts";
 import { attackGradients } from "../facts/attack-gradients.ts";
 import type { AttackGradients } from "../facts/attack-gradients.ts";
 import { keptToItself } from "../facts/kept-to-itself.ts";
+import { learningInputs } from "../facts/learning-inputs.ts";
+import type { LearningInput } from "../facts/learning-inputs.ts";
 import { leftOutByCallers, leftOutOfClass } from "../facts/left-out.ts";
 import type { LeftOut } from "../facts/left-out.ts";
 import { learnByOption } from "../facts/learns-by-option.ts";
@@ -92,6 +94,7 @@ export const rule: Rule = {
             ...[...keptToItself(facts)].map(ofNobody),
             ...[...learnByOption(facts)].map(ofOption),
             ...[...attackGradients(facts)].map(ofAttack),
+            ...(facts.guesses ? [...learningInputs(facts)].map(ofInput) : []),
             ...besidePart(facts),
             ...partsOptimised(facts),
             ...underAdapters(facts),
@@ -200,6 +203,14 @@ function unwanted({ run, network }: Unwanted): Finding {
     at: run,
     severity: "note",
     message: `\`${network}\` does not learn from this loss, yet all its gradients are computed and stay until they are cleared; \`.detach()\` what it made, or \`requires_grad_(False)\` on it for this part`,
+  };
+}
+
+function ofInput({ run, network, input }: LearningInput): Finding {
+  return {
+    at: run,
+    severity: "note",
+    message: `Only \`${input}\` learns from this loss, yet the parameters of \`${network}\` require gradients: each is computed and kept for nobody; \`requires_grad_(False)\` on it stops that`,
   };
 }
 

@@ -96,3 +96,15 @@ class Sized:
         l_d = adversarial(self.net_d(self.output.view(-1, c, h, w).detach()), False)
         l_d.backward()
         self.optimizer_d.step()
+
+
+def encoded(vae, dae, vae_optimizer, dae_optimizer, args, x, t):
+    # trap: without the option it records nothing
+    with torch.set_grad_enabled(args.train_vae):
+        latent = vae(x)
+    loss = dae(latent, t).square().mean()
+    loss.backward()
+    dae_optimizer.step()
+    if args.train_vae:
+        args.other_loss(vae, x).backward()
+        vae_optimizer.step()
