@@ -108,3 +108,17 @@ def encoded(vae, dae, vae_optimizer, dae_optimizer, args, x, t):
     if args.train_vae:
         args.other_loss(vae, x).backward()
         vae_optimizer.step()
+
+
+def adapted(source, target, critic, loader, criterion):
+    of_critic = torch.optim.Adam(critic.parameters())
+    optimizer_critic, optimizer_target = of_critic, torch.optim.Adam(target.parameters())
+    for x, y in loader:
+        # trap: what it made is cut off, and only counted besides
+        made = target(y)
+        scores = critic(torch.cat((source(x).detach(), made.detach())))
+        labels = torch.zeros(made.size(0)).long()
+        loss_critic = criterion(scores, labels)
+        loss_critic.backward()
+        optimizer_critic.step()
+        optimizer_target.zero_grad()
