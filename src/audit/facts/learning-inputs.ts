@@ -31,13 +31,10 @@ export function* learningInputs(facts: Facts): Generator<LearningInput> {
     const [target] = made.parent?.kind === "Assign" ? made.parent.targets : [];
     const fn = functionOf(made);
     if (leaves.length === 0 || target?.kind !== "Name") continue;
-    const steps = optimizerSteps(file).filter(
-      (step) => functionOf(step) === fn && file.textOf(steppedBy(step)) === target.id,
-    );
     for (const { call, loss } of facts.backwards) {
       // The next step below it is that of the inputs' optimizer.
       const next = optimizerSteps(file).find((step) => functionOf(step) === fn && step.start > call.start);
-      if (!loss || functionOf(call) !== fn || !next || !steps.includes(next)) continue;
+      if (!loss || functionOf(call) !== fn || !next || file.textOf(steppedBy(next)) !== target.id) continue;
       const behind = callsBehind(loss, facts, true, true);
       const run = behind.find((one) => {
         const network = networkOf(one, facts);
