@@ -62,7 +62,7 @@ export function freezes(code: string, network: string): boolean {
   const others = code
     .replaceAll(DATA, "")
     .replaceAll(OVER_PARAMETERS, (all, _each, of, flag, given) =>
-      of !== network || (flag ?? (given || "True")) === "True" ? "" : all,
+      !isOfSame(of, network) || (flag ?? (given || "True")) === "True" ? "" : all,
     )
     .replaceAll(
       /(?:requires|toggle)_grad\w*\(\s*([\w.]+)\s*,\s*(?:\w+\s*=\s*)?(\w+)\s*\)/g,
@@ -72,4 +72,9 @@ export function freezes(code: string, network: string): boolean {
       of !== network || flag === "True" ? "" : all,
     );
   return FREEZES.test(others);
+}
+
+/** One is the other, or a part of it: `net.body` of `net`. */
+function isOfSame(one: string, other: string): boolean {
+  return one === other || one.startsWith(`${other}.`) || other.startsWith(`${one}.`);
 }
