@@ -21,6 +21,7 @@ import type { Keep } from "../facts/kept.ts";
 import { isOfParts, likelyKeeps } from "../facts/likely-keeps.ts";
 import { keptArguments } from "../facts/keepers.ts";
 import { recordedArguments, recordedKeeps } from "../facts/recorded-keeps.ts";
+import { returnedToTrainer } from "../facts/returned-to-trainer.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -94,6 +95,13 @@ export const rule: Rule = {
       yield {
         at: added,
         message: `\`${into}\` adds this to a sum it keeps, with the whole graph that comes with it: nothing frees what this evaluation records`,
+      };
+    for (const loss of returnedToTrainer(facts))
+      yield {
+        at: loss,
+        severity: "warning",
+        message: `The Trainer adds what \`training_step\` returns to its running sum: \`${loss.id}\` brings its graph, and the nodes of every step stay`,
+        fix: { grade: "safe", title: "Detach what is returned", edits: appendCall(loss, ".detach()") },
       };
     for (const keep of likelyKeeps(facts)) {
       if (keep.how !== "sum" || isStatisticOfModule(keep.root, facts) || isOfFew(keep, facts)) continue;
