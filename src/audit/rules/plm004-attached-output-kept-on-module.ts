@@ -197,6 +197,8 @@ function isThereBefore(root: Expr, at: Node, isForward: boolean, facts: Facts): 
   if (owner.kind !== "Name") return false;
   if (isSelf(owner)) return true;
   const binding = scopes.lookup(owner);
+  // `LAST = y`: not written into what it was before.
+  if (scopes.binds(owner) && isGlobal(owner, facts.file)) return true;
   if (!binding || facts.value(owner).what === "tensor" || facts.value(owner).what === "output") return false;
   if (binding.scope.node !== scopes.scopeOf(owner).node) return true;
   if (isGlobal(owner, facts.file)) return true;
