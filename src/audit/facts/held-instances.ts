@@ -1,7 +1,8 @@
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf } from "../../python/nodes.ts";
-import type { Expr } from "../../python/tree.ts";
+import { classOf, functionOf } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
+import type { Expr, FunctionDef, Return } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import { className, madeBy } from "./constructors.ts";
 
@@ -85,3 +86,26 @@ function heldBy(value: Expr, file: PythonFile): readonly (string | null)[] | nul
 
 const typeOf = (value: Expr, file: PythonFile): string | null =>
   value.kind === "Call" ? madeBy(value, file) : null;
+
+/** `meter` of `return losses, meter`, for `a, b = start_meters()` of a function of this file that ends so, and nowhere else. */
+export function handedOutAs({ value, index }: Definition, file: PythonFile): Expr | null {
+  if (value?.kind !== "Call" || value.func.kind !== "Name" || index === null) return null;
+  const [one, ...more] = file.scopes.reaching(value.func);
+  const fn = one?.node;
+  if (fn?.kind !== "FunctionDef" || more.length > 0) return null;
+  const returns = file.once(returnsOf).get(fn) ?? [];
+  const tuple = returns.length === 1 ? returns[0]!.value : null;
+  return tuple?.kind === "Tuple" ? (tuple.items[index] ?? null) : null;
+}
+
+function returnsOf(file: PythonFile): ReadonlyMap<FunctionDef, readonly Return[]> {
+  const found = new Map<FunctionDef, Return[]>();
+  for (const one of file.all("Return")) {
+    const fn = functionOf(one);
+    if (fn?.kind !== "FunctionDef") continue;
+    const others = found.get(fn);
+    if (others) others.push(one);
+    else found.set(fn, [one]);
+  }
+  return found;
+}
