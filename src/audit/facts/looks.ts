@@ -47,7 +47,7 @@ function* shownNowAndThen(facts: Facts): Generator<Look> {
     // What is differentiated, penalised or handed back needs its graph.
     if (
       facts.backwards.some((one) => block.some((node) => contains(node, one.call))) ||
-      block.some((node) => /autograd|\.grad\b/.test(file.codeOf(node)))
+      block.some((node) => /autograd(?!\.(?:profiler|Variable)\b)|\.grad\b/.test(file.codeOf(node)))
     )
       continue;
     const uses = names.flatMap((name) => file.scopes.uses(file.scopes.definitionAt(name)!));
@@ -83,7 +83,9 @@ function lookedAtIn(statement: Assign, facts: Facts): readonly Node[] {
   return rest.some((one) => SHOWS.test(facts.file.codeOf(one))) ? rest : [];
 }
 
-const SHOWS = /\b(?:save_image|imshow|imsave|savefig|add_images?|make_grid|add_figure)\(|wandb\.Image\(/;
+/** What shows or saves pictures. */
+export const SHOWS =
+  /\b(?:save_image|imshow|imsave|savefig|add_images?|make_grid|add_figure)\(|wandb\.Image\(/;
 
 /** The loop over epochs whose body has the loop over steps, or calls who has. */
 function aroundSteps(node: Node, facts: Facts): Loop | null {

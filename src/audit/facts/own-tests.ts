@@ -14,7 +14,7 @@ const TESTS = /^_*(?:test|validate|evaluate|inference)(?:_(?:step|batch|model|on
 const TESTS_STEP = /^_*(?:val|valid|validation|eval|evaluation)_(?:step|batch|one)$/;
 
 /** What speaks of recording has been thought about. */
-const SPEAKS = /_grad\b|inference_mode|\.detach\(|\.backward\(|autograd\b/;
+const SPEAKS = /_grad\b|inference_mode|\.detach\(|\.backward\(|autograd\b(?!\.(?:profiler|Variable)\b)/;
 
 /**
  * `def test(self): self.forward()`, of a class that has a method which takes a step beside it, its own or one that it leaves to its heirs:

@@ -2,7 +2,7 @@ import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import { ancestors, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
-import { MEASURES } from "../facts/evaluation-calls.ts";
+import { DIFFERENTIATES, MEASURES } from "../facts/evaluation-calls.ts";
 import { isEngineStep } from "../facts/engine-hooks.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedOver, isLossOfOff, looksAfterSteps } from "../facts/eval-blocks.ts";
@@ -449,7 +449,7 @@ function* loops(facts: Facts, evaluates: boolean): Generator<Finding> {
       )
     )
       continue;
-    if (/requires_grad(?!\s*=\s*False)|autograd/.test(file.codeOf(loop))) continue;
+    if (DIFFERENTIATES.test(file.codeOf(loop))) continue;
     const isOff = new Map<string, boolean>();
     for (const { func } of mine)
       if (func.kind === "Attribute") isOff.set(file.textOf(func.value), func.attr === "eval");
@@ -460,9 +460,10 @@ function* loops(facts: Facts, evaluates: boolean): Generator<Finding> {
       );
       return last?.func.kind === "Attribute" && last.func.attr === "eval" && !unrecorded(call, facts);
     });
-    // `loss = compute_loss(model, batch)`, which the training calls as well.
-    const helped = found ? null : own.find((call) => runIn(call, off, facts) && !unrecorded(call, facts));
-    const run = found?.func ?? (helped && runIn(helped, off, facts));
+    // `loss = compute_loss(model, batch)`, which the training calls as well; `model.inference(batch)`.
+    const ran = (call: Call): Expr | null => runIn(call, off, facts) ?? ranByMethod(call, off, facts);
+    const helped = found ? null : own.find((call) => ran(call) !== null && !unrecorded(call, facts));
+    const run = found?.func ?? (helped && ran(helped));
     const lent =
       run || off.size === 0 || !MEASURES.test(file.codeOf(loop))
         ? undefined
@@ -506,7 +507,7 @@ function* blocks(facts: Facts, seen: ReadonlySet<Node>): Generator<Finding> {
     const loop = facts.stepLoop(block);
     if (!loop && !isAfterStep(block, fn, facts) && !isAfterStepsInside(block, facts)) continue;
     if ((fn && seen.has(fn)) || facts.backwards.some((one) => contains(block, one.call))) continue;
-    if (/requires_grad(?!\s*=\s*False)|autograd|\.grad\b/.test(file.codeOf(block))) continue;
+    if (DIFFERENTIATES.test(file.codeOf(block))) continue;
     const name = file.textOf(mode.func.value);
     const run = file
       .all("Call")
