@@ -11,7 +11,7 @@ import { iteratedText } from "../facts/loaders.ts";
 import { likelyLooked } from "../facts/likely-runs.ts";
 import { looks, unrecorded } from "../facts/looks.ts";
 import { isNetwork } from "../facts/networks.ts";
-import { isTestOfTrained, testsOfOwn } from "../facts/own-tests.ts";
+import { isTestAfterTraining, isTestOfTrained, testsOfOwn } from "../facts/own-tests.ts";
 import { ownSwitches, ranAfterOwnSwitch } from "../facts/own-switches.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
@@ -103,19 +103,19 @@ export const rule: Rule = {
               message: `\`${network}\` is in eval mode, yet \`${facts.file.textOf(call.func)}\` has it record a graph and save its activations: elsewhere it is called under \`no_grad\``,
             };
       }
-      for (const { run, shown } of looks(facts)) {
-        const fn = functionOf(run);
-        if (fn && seen.has(fn)) continue;
-        const network = facts.file.textOf(run.func);
-        yield {
-          at: run.func,
-          severity: "note",
-          message:
-            shown === null
-              ? `\`${network}\` records a graph and saves its activations here, only for \`.detach()\` to throw them away`
-              : `\`${shown}\` is only looked at, yet \`${network}\` records a graph for it and saves its activations`,
-        };
-      }
+    }
+    for (const { run, shown } of facts.backwards.length > 0 || facts.anyHot ? looks(facts) : []) {
+      const fn = functionOf(run);
+      if (fn && seen.has(fn)) continue;
+      const network = facts.file.textOf(run.func);
+      yield {
+        at: run.func,
+        severity: "note",
+        message:
+          shown === null
+            ? `\`${network}\` records a graph and saves its activations here, only for \`.detach()\` to throw them away`
+            : `\`${shown}\` is only looked at, yet \`${network}\` records a graph for it and saves its activations`,
+      };
     }
   },
 };
@@ -184,6 +184,7 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
       single &&
       !(again && facts.functionFacts(call).repeated) &&
       !isTestOfTrained(fn, facts) &&
+      !isTestAfterTraining(fn, facts) &&
       !isEngineStep(fn, facts)
     )
       continue;

@@ -114,3 +114,12 @@ def paint(loader, test_loader):
     net.eval()
     for x, _ in test_loader:
         print(net.inference(x.cuda()).mean().item())  # expect: PLM019
+
+
+def paint_frozen(net, test_loader):
+    net = Painter().cuda()
+    net.eval()
+    net.freeze()
+    for x, _ in test_loader:
+        # trap: it is frozen as a whole
+        print(net.inference(x.cuda()).mean().item())
