@@ -249,8 +249,11 @@ function switched(fn: FunctionDef, facts: Facts): { at: Node; message: string; s
 
 /** `def validate(model, loader)`, whose caller has switched to eval mode. */
 function named(fn: FunctionDef, facts: Facts): { at: Node; message: string; severity: "note" } | null {
-  if (!/^_*(?:validat|evaluat|eval_|test_?(?:epoch|model|loop)|val_)|^_?(?:eval|test|val)$/.test(fn.name))
-    return null;
+  // By any other name it likely is one, if it goes through what is kept apart.
+  const isNamed = /^_*(?:validat|evaluat|eval_|test_?(?:epoch|model|loop)|val_)|^_?(?:eval|test|val)$/.test(
+    fn.name,
+  );
+  if (!isNamed && !facts.guesses) return null;
   // Nobody is seen calling it: a caller elsewhere may have switched recording off.
   if (facts.functionFacts(fn.body[0] ?? fn).callersGradOff !== "never" && !isCalledByBase(fn, facts))
     return null;
@@ -258,13 +261,15 @@ function named(fn: FunctionDef, facts: Facts): { at: Node; message: string; seve
     if (functionOf(loop) !== fn) continue;
     const overData = loop.kind === "For" && isOverData(loop.iter, facts);
     if (!overData && !MEASURES.test(facts.file.codeOf(fn))) continue;
+    if (!isNamed && !isOverHeldOut(loop, fn, facts)) continue;
     let found: Call | null = null;
     walk(loop, (node) => {
       if (
         node.kind === "Call" &&
         (overData || isGivenDrawn(node, loop, facts)) &&
-        isNetwork(node.func, facts) &&
+        (isNetwork(node.func, facts) || (!isNamed && lossRun(node, facts) !== null)) &&
         !facts.networks.isLoss(node.func) &&
+        (isNamed || !facts.networks.isFrozen(node.func)) &&
         !unrecorded(node, facts)
       )
         found ??= node;
@@ -279,6 +284,11 @@ function named(fn: FunctionDef, facts: Facts): { at: Node; message: string; seve
       };
   }
   return null;
+}
+
+/** `def mean_losses(model, test_loader)`: the numbers that are asked for of what is not learned from. */
+function isOverHeldOut(loop: Loop, fn: FunctionDef, { file }: Facts): boolean {
+  return HELD_OUT.test(file.codeOf(loop)) && MEASURES.test(file.codeOf(fn));
 }
 
 /** `for _ in range(n): x, y = get_batch(data); model(x, y)`, or by `next(batches)`: each turn of the loop takes a batch itself. */
