@@ -496,7 +496,8 @@ function* leftOut(facts: Facts): Generator<Finding> {
         facts.gradMode(call) !== "on"
       )
         continue;
-      const run = ranNetwork(call, facts);
+      // `encode(text_encoder, captions)`, by a function of this file.
+      const run = ranNetwork(call, facts) ?? ranByHelper(call, (given) => isNetwork(given, facts), file);
       if (!run || facts.networks.isLoss(run) || facts.networks.isFrozen(run) || !feedsBackward(call, facts))
         continue;
       if (isParameterless(run, file) || !hasParameters(run, facts)) continue;
