@@ -369,7 +369,7 @@ function* perceptual(facts: Facts): Generator<Finding> {
     // A loss, or what one is made of: cut into the stages that pictures are compared by.
     if (
       !/loss|lpips|percept/i.test(`${cls.name} ${file.path}`) &&
-      !(facts.guesses && STAGES.test(file.codeOf(cls)))
+      !(facts.guesses && (STAGES.test(file.codeOf(cls)) || isExtractor(cls, facts)))
     )
       continue;
     yield {
@@ -382,6 +382,16 @@ function* perceptual(facts: Facts): Generator<Finding> {
 
 /** `self.slice1 = …` to `self.slice5`, of a network whose last layers are of no use. */
 const STAGES = /\bself\.slice_?\d\s*=/;
+
+/** `self.enc_1 = nn.Sequential(*vgg.features[:5])` of a class that is called after what it gives; what learns has layers of its own. */
+function isExtractor(cls: ClassDef, { file }: Facts): boolean {
+  const code = file.codeOf(cls);
+  return (
+    /Feature|Extract/.test(cls.name) &&
+    /\bself\.[a-z]+_?\d\s*=\s*[\w.]*Sequential\(\s*\*[\w.]+\[\d*:\d+\]/.test(code) &&
+    !/\b(?:Conv\dd|ConvTranspose\dd|Linear|LazyLinear)\(/.test(code)
+  );
+}
 
 /** `requires_grad=False` among what it is made with, and `if not requires_grad:`: what is asked, and does nothing by itself. */
 const ASKS =

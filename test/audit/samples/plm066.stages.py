@@ -31,6 +31,30 @@ class VGG16(nn.Module):
         return [first, self.slice2(first)]
 
 
+class VGG16FeatureExtractor(nn.Module):
+    def __init__(self):
+        super().__init__()
+        vgg16 = torchvision.models.vgg16(pretrained=True)  # likely: PLM066
+        self.enc_1 = nn.Sequential(*vgg16.features[:5])
+        self.enc_2 = nn.Sequential(*vgg16.features[5:10])
+
+    def forward(self, image):
+        first = self.enc_1(image)
+        return [first, self.enc_2(first)]
+
+
+class VGGFeatureNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        # trap: with layers of its own it learns
+        vgg16 = torchvision.models.vgg16(pretrained=True)
+        self.enc_1 = nn.Sequential(*vgg16.features[:5])
+        self.head = nn.Conv2d(64, 4, 1)
+
+    def forward(self, image):
+        return self.head(self.enc_1(image))
+
+
 class VGGTrunk(nn.Module):
     def __init__(self):
         super().__init__()
