@@ -66,3 +66,41 @@ def train(model, loader, optimizer):
   await plimsoll(mend);
   expect(readFileSync(file, "utf8")).toBe(mended);
 });
+
+test("what a forward stores is detached, and what it goes on computing with is not", async () => {
+  const folder = emptyFolder();
+  const file = join(folder, "net.py");
+  writeFileSync(
+    file,
+    `import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.body = nn.Linear(width, width)
+        self.head = nn.Linear(width, 1)
+
+    def forward(self, x):
+        self.feat = self.body(x)  # shown later
+        h = self.head(self.feat)
+        self.out = h
+        print(self.out.mean().item())
+        if x is None: self.other = self.head(h); return self.body(self.other)
+        if x.ndim == 2:
+            self.branched = self.body(x)
+        return h + self.head(self.branched) + self.out
+`,
+  );
+  await plimsoll(["audit", file, "--fix", "--unsafe-fixes", "--select", "PLM004"]);
+  expect(readFileSync(file, "utf8")).toContain(`        feat = self.body(x)
+        self.feat = feat.detach()  # shown later
+        h = self.head(feat)
+        self.out = h.detach()
+        print(self.out.mean().item())
+        if x is None: other = self.head(h); self.other = other.detach(); return self.body(other)
+        if x.ndim == 2:
+            self.branched = self.body(x)
+        return h + self.head(self.branched) + h
+`);
+});

@@ -7,6 +7,7 @@ import type { Facts } from "../facts/facts.ts";
 import { isCut, isCutEach } from "../facts/cuts.ts";
 import { parts } from "../facts/kept.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
+import { computedWith, detachKept } from "../facts/detach-kept.ts";
 import { bringsGraph, wanted } from "../facts/likely-graphs.ts";
 import { networkCall } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -228,6 +229,7 @@ function isReadWithGraph(root: Expr, word: string, at: Node, isForward: boolean,
     );
   return file.all("Attribute").some((read) => {
     if (read.attr !== word || isWrittenInto(read) || isCut(read, facts)) return false;
+    if (isAskedForGradients(read)) return true;
     if (functionOf(read) === fn) return isForward && read.start < at.start;
     // Asked for by who only looks at it.
     const by = functionOf(read);
@@ -426,24 +428,24 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
     reads.every((read) => selfAttribute(read) !== null && classOf(read) === cls && isUnasked(read, facts));
   if (facts.guesses && isUnrecorded(value, facts)) return;
   if (!cut && !unread && !harmless && !local && !looked && !watched && !unasked) return;
-  if (isSpent(value, facts)) return;
+  if (isSpent(value, facts) || reads.some(isAskedForGradients)) return;
+  const computed = computedWith(reads, fn, facts);
+  const fix = detachKept(statement, value, computed, facts);
   yield {
     at: statement.value === value ? statement : value,
     ...(cut && !handed && (fn.name === "forward" || !isForward) ? {} : { severity: "note" as const }),
     message: cut
       ? `\`self.${attribute}\` keeps this forward's graph alive until the next one, and all its readers cut it off anyway`
-      : `\`self.${attribute}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
-    // Of `out, self.state = cell(x)` the call gives both.
-    ...(statement.targets[0]!.kind === "Tuple" && statement.value === value
-      ? {}
-      : {
-          fix: {
-            grade: "unsafe" as const,
-            title: "Detach what is kept",
-            edits: appendCall(value, ".detach()"),
-          },
-        }),
+      : computed.length > 0
+        ? `\`self.${attribute}\` keeps this forward's graph alive until the next one, and nothing but this forward computes with it`
+        : `\`self.${attribute}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
+    ...(fix && { fix }),
   };
+}
+
+/** `self.feat.retain_grad()`: its own gradients are asked for, which only what is in the graph has. */
+function isAskedForGradients({ parent }: Node): boolean {
+  return parent?.kind === "Attribute" && /^(?:retain_grad|requires_grad_)$/.test(parent.attr);
 }
 
 /** A method that runs a network for its loss, whoever calls it: `compute_loss`, `_calculate_loss`, `train_step`. */
