@@ -104,3 +104,48 @@ class Net(nn.Module):
         return h + self.head(self.branched) + h
 `);
 });
+
+const EVALUATIONS: readonly (readonly [what: string, grade: "safe" | "unsafe" | null, text: string])[] = [
+  ["numbers alone", "safe", "for x in loader: hits += (net(x).argmax(1) == 1).sum().item()\n    return hits"],
+  [
+    "a loss that is summed up",
+    "safe",
+    "for x in loader: hits += crit(net(x), x).item()\n    return hits / 3",
+  ],
+  ["a method of this file", "safe", "for x in loader: hits += score(net, net(x))\n    return hits"],
+  ["outputs", "unsafe", "return [net(x.cuda()) for x in loader]"],
+  ["outputs that it keeps for others", "unsafe", "for x in loader: SEEN.append(net(x))"],
+  [
+    "outputs in a list",
+    "unsafe",
+    "outs = []\n    for x in loader: outs.append(net(x))\n    return torch.cat(outs)",
+  ],
+  ["unknown code with the network", "unsafe", "for x in loader: print(net(probe(net, x)).argmax(1))"],
+  ["what holds the network", "unsafe", "p = Probe(net)\n    for x in loader: print(net(p(x)).argmax(1))"],
+  ["an attack that holds it", "unsafe", "for x in loader: print(net(atk(x)).argmax(1))"],
+  ["another thing of that name", null, "for x in loader: print(net(x).argmax(1))\n\n\ntorch = 3"],
+];
+
+test.each(EVALUATIONS)("recording is switched off around %s: %s", async (_, grade, body) => {
+  const folder = emptyFolder();
+  writeFileSync(
+    join(folder, "evaluate.py"),
+    `import torch
+from elsewhere import Probe, atk, crit, probe
+
+SEEN = []
+
+
+def score(net, out):
+    return out.argmax(1).sum().item()
+
+
+def evaluate(net: torch.nn.Module, loader, hits=0):
+    net.eval()
+    ${body}
+`,
+  );
+  const { stdout } = await plimsoll(["audit", folder, "--select", "PLM019", "--format", "json"]);
+  const { findings } = JSON.parse(stdout) as { findings: { fix: { grade: string } | null }[] };
+  expect(findings.map(({ fix }) => fix?.grade ?? null)).toEqual([grade]);
+});
