@@ -149,3 +149,57 @@ def evaluate(net: torch.nn.Module, loader, hits=0):
   const { findings } = JSON.parse(stdout) as { findings: { fix: { grade: string } | null }[] };
   expect(findings.map(({ fix }) => fix?.grade ?? null)).toEqual([grade]);
 });
+
+test("of a loss or a number the loss is detached; what may be a number is left alone", async () => {
+  const folder = emptyFolder();
+  const file = join(folder, "train.py");
+  writeFileSync(
+    file,
+    `import torch
+
+
+def train(model: torch.nn.Module, loader, opt, flag):
+    total, scaled, kept = 0, 0, []
+    for x in loader:
+        loss = model(x.cuda()).sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        total += loss if flag else 0
+        scaled += 0.5 * (loss if flag else 0)
+        kept.append(loss if flag else 0.0)
+    return total, scaled, kept
+`,
+  );
+  await plimsoll(["audit", file, "--fix", "--unsafe-fixes", "--select", "PLM001,PLM002"]);
+  expect(readFileSync(file, "utf8")).toContain(`        total += loss.detach() if flag else 0
+        scaled += 0.5 * (loss if flag else 0)
+        kept.append(loss.detach() if flag else 0.0)
+`);
+});
+
+test("a file that does not parse is left as it was", async () => {
+  const folder = emptyFolder();
+  const file = join(folder, "train.py");
+  const text = `import torch
+
+
+def train(model: torch.nn.Module, loader, opt):
+    total = 0
+    for x in loader:
+        loss = model(x.cuda()).sum()
+        loss.backward()
+        opt.step()
+        opt.zero_grad()
+        total += loss
+    return total
+
+
+def g(:
+`;
+  writeFileSync(file, text);
+  const { stdout } = await plimsoll(["audit", file, "--fix", "--unsafe-fixes"]);
+  expect(stdout).toContain("PLM001");
+  expect(stdout).not.toContain("(--fix");
+  expect(readFileSync(file, "utf8")).toBe(text);
+});

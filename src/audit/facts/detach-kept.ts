@@ -1,11 +1,12 @@
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Assign, Attribute, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
-import { appendCall, indentAt } from "../edits.ts";
+import { indentAt } from "../edits.ts";
 import type { Edit, Fix } from "../rule.ts";
 import { selfAttribute } from "./classes.ts";
 import { isCut } from "./cuts.ts";
 import type { Facts } from "./facts.ts";
+import { detach } from "./on-tensor.ts";
 
 /** How what is kept in `self.x` loses its graph, while the function that keeps it goes on computing with what it has. */
 
@@ -33,8 +34,7 @@ export function detachKept(
   if (fn && /\b(?:getattr|vars|__dict__)\b/.test(facts.file.codeOf(fn))) return null;
   // What is changed in place would be changed behind the graph's back.
   if (target?.kind === "Attribute" && isChanged(target, facts.file)) return null;
-  const edits =
-    computed.length === 0 ? appendCall(value, ".detach()") : detachApart(statement, computed, facts);
+  const edits = computed.length === 0 ? detach(value, facts) : detachApart(statement, computed, facts);
   return edits && { grade: "unsafe", title: "Detach what is kept", edits };
 }
 
@@ -56,7 +56,8 @@ function isChanged(target: Attribute, file: PythonFile): boolean {
 }
 
 /** `feat = self.body(x)`, `self.feat = feat.detach()`, and `feat` wherever this function reads `self.feat`. */
-function detachApart(statement: Assign, computed: readonly Attribute[], { file }: Facts): Edit[] | null {
+function detachApart(statement: Assign, computed: readonly Attribute[], facts: Facts): Edit[] | null {
+  const { file } = facts;
   const { targets, value } = statement;
   const [target] = targets;
   const block = blockOf(statement);
@@ -64,7 +65,8 @@ function detachApart(statement: Assign, computed: readonly Attribute[], { file }
   if (target?.kind !== "Attribute" || targets.length !== 1 || fn?.kind !== "FunctionDef" || !block)
     return null;
   const own = selfAttribute(target);
-  if (own === null || statement.annotation) return null;
+  if (own === null || statement.annotation || value.kind === "IfExp" || value.kind === "Bool") return null;
+  if (detach(value, facts).length === 0) return null;
   // What runs after the statement runs after it for certain only in its own block.
   const after = block.slice(block.indexOf(statement) + 1);
   if (
@@ -87,7 +89,7 @@ function detachApart(statement: Assign, computed: readonly Attribute[], { file }
   if (isWrittenAgain) return null;
   // `self.feat = x`: the tensor has a name, which is still its own at every read.
   if (value.kind === "Name" && isStill(value, fn, file))
-    return [...appendCall(value, ".detach()"), ...renamed(computed, value.id)];
+    return [...detach(value, facts), ...renamed(computed, value.id)];
   if (isNamed(own, fn)) return null;
   const { text, lines } = file;
   const line = lines.line(statement.start);

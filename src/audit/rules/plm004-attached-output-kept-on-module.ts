@@ -1,9 +1,9 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
 import type { Assign, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
-import { appendCall } from "../edits.ts";
 import { attributesOf, isModuleRole, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { detach } from "../facts/on-tensor.ts";
 import { isCut, isCutEach } from "../facts/cuts.ts";
 import { parts } from "../facts/kept.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
@@ -287,7 +287,7 @@ function* lists(facts: Facts): Generator<Finding> {
       at: call,
       severity: "note",
       message: `\`self.${own}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
-      fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(value, ".detach()") },
+      fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(value, facts) },
     };
   }
 }
@@ -311,7 +311,7 @@ function* setters(facts: Facts): Generator<Finding> {
         at: call,
         severity: "note",
         message: `\`self.${begins}…\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
-        fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(value, ".detach()") },
+        fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(value, facts) },
       };
   }
 }
@@ -343,7 +343,7 @@ function* onObject(
     at: statement,
     severity: "note",
     message: `\`${file.textOf(target)}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
-    fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(value, ".detach()") },
+    fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(value, facts) },
   };
 }
 
@@ -506,7 +506,7 @@ function* hooks(facts: Facts): Generator<Finding> {
     if (fn.kind === "Lambda") {
       const stored = storedBy(fn.body, new Set(fn.params.slice(-2).map(({ name }) => name)));
       if (stored && facts.gradMode(call) !== "off" && !isWanted(stored.into, fn, facts))
-        yield report(stored.value);
+        yield report(stored.value, facts);
       continue;
     }
     if (facts.gradMode(fn.body[0]!) === "off") continue;
@@ -540,10 +540,10 @@ function* hooks(facts: Facts): Generator<Finding> {
             (target.kind === "Subscript" || target.kind === "Attribute") && !isWanted(target, fn, facts),
         )
       )
-        yield report(statement.value);
+        yield report(statement.value, facts);
     for (const one of file.callsNamed("update", "setattr", "__setitem__", "setdefault")) {
       const stored = functionOf(one) === fn ? storedBy(one, given) : null;
-      if (stored && !isWanted(stored.into, fn, facts)) yield report(stored.value);
+      if (stored && !isWanted(stored.into, fn, facts)) yield report(stored.value, facts);
     }
     for (const append of file.callsNamed("append"))
       if (
@@ -554,7 +554,7 @@ function* hooks(facts: Facts): Generator<Finding> {
         isGiven(append.args[0]!.value) &&
         !isWanted(append.func.value, fn, facts)
       )
-        yield report(append.args[0]!.value);
+        yield report(append.args[0]!.value, facts);
   }
 }
 
@@ -598,13 +598,13 @@ function isKeyRead(key: string, hook: Node, facts: Facts): boolean {
     );
 }
 
-function report(value: Expr): Finding {
+function report(value: Expr, facts: Facts): Finding {
   return {
     at: value,
     severity: "note",
     message:
       "The hook keeps the output with its graph: all activations before it live as long as what is kept here",
-    fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(value, ".detach()") },
+    fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(value, facts) },
   };
 }
 
