@@ -21,22 +21,37 @@ export function addKeyword(call: Call, text: string, file: PythonFile): Edit[] {
   const close = call.end - 1;
   const last = call.args[call.args.length - 1];
   if (!last) return [{ start: close, end: close, text }];
-  const between = file.text.slice(last.end, close);
-  // Brackets of the last argument's own may stand in between: `f((x))`.
-  const comma = /^[\s)]*,/.exec(between);
-  if (!comma)
-    return [
-      {
-        start: last.end + (/^\)*/.exec(between)?.[0].length ?? 0),
-        end: last.end + (/^\)*/.exec(between)?.[0].length ?? 0),
-        text: `, ${text}`,
-      },
-    ];
-  const at = last.end + comma[0].length;
-  const multiline = /[\r\n]/.test(between);
-  if (!multiline) return [{ start: at, end: at, text: ` ${text}` }];
+  const { at, comma, comment } = afterArgument(file.text, last.end, close);
   const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
-  return [{ start: at, end: at, text: `${ending}${indentAt(file, last.start)}${text},` }];
+  const line = `${ending}${indentAt(file, last.start)}${text}`;
+  if (!comma)
+    // What is said of the last argument stays beside it.
+    return comment > at
+      ? [
+          { start: at, end: at, text: "," },
+          { start: comment, end: comment, text: line },
+        ]
+      : [{ start: at, end: at, text: `, ${text}` }];
+  if (!/[\r\n]/.test(file.text.slice(at, close))) return [{ start: at, end: at, text: ` ${text}` }];
+  return [{ start: comment, end: comment, text: `${line},` }];
+}
+
+/** Where a call's last argument ends, with its own brackets and the comma behind it, and where the comment in its line does. */
+function afterArgument(
+  text: string,
+  from: number,
+  close: number,
+): { readonly at: number; readonly comma: boolean; readonly comment: number } {
+  let at = from;
+  let comma = false;
+  for (let i = from; i < close; i++)
+    if (text[i] === "#") while (i < close && !/[\r\n]/.test(text[i]!)) i++;
+    else if (text[i] === ")" || text[i] === ",") {
+      comma ||= text[i] === ",";
+      at = i + 1;
+    }
+  const comment = /^[^\S\r\n]*#[^\r\n]*/.exec(text.slice(at, close));
+  return { at, comma, comment: at + (comment?.[0].length ?? 0) };
 }
 
 /** The white space a line begins with. */

@@ -203,3 +203,56 @@ def g(:
   expect(stdout).not.toContain("(--fix");
   expect(readFileSync(file, "utf8")).toBe(text);
 });
+
+test("what is made on the device is the same there, and comments stay beside what they are about", async () => {
+  const folder = emptyFolder();
+  const file = join(folder, "train.py");
+  const head = `import torch
+
+
+def train(model: torch.nn.Module, loader, opt, args):
+    device = torch.device("cuda")
+    first = 0
+    for x in loader:
+        loss = model(x.to(device)).sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+`;
+  writeFileSync(
+    file,
+    `${head}        a = torch.zeros(
+            3,  # rows
+        ).to(device)
+        b = torch.zeros(
+            3  # rows
+        ).to(device)
+        c = torch.zeros((
+            3  # rows
+        )).to(device)
+        d = torch.zeros(3).cuda(first)
+        e = torch.zeros(3).cuda(args.gpu)
+        f = torch.zeros(3, pin_memory=True).to(device)
+        g = torch.zeros(3, requires_grad=True).to(device)
+        h = torch.zeros(3, dtype=torch.long).to(device, dtype=torch.float)
+`,
+  );
+  await plimsoll(["audit", file, "--fix", "--unsafe-fixes", "--select", "PLM035"]);
+  expect(readFileSync(file, "utf8")).toBe(`${head}        a = torch.zeros(
+            3,  # rows
+            device=device,
+        )
+        b = torch.zeros(
+            3,  # rows
+            device=device
+        )
+        c = torch.zeros((
+            3  # rows
+        ), device=device)
+        d = torch.zeros(3, device=first)
+        e = torch.zeros(3).cuda(args.gpu)
+        f = torch.zeros(3, pin_memory=True).to(device)
+        g = torch.zeros(3, requires_grad=True).to(device)
+        h = torch.zeros(3, dtype=torch.long).to(device, dtype=torch.float)
+`);
+});
