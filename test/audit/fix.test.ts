@@ -256,3 +256,84 @@ def train(model: torch.nn.Module, loader, opt, args):
         h = torch.zeros(3, dtype=torch.long).to(device, dtype=torch.float)
 `);
 });
+
+test("gradients are cleared straight before the forward, and each comment stays with what it is about", async () => {
+  const folder = emptyFolder();
+  const file = join(folder, "train.py");
+  writeFileSync(
+    file,
+    `import torch
+
+
+def train(model: torch.nn.Module, loader, opt, crit, meter):
+    for i, (x, y) in enumerate(loader):
+        if i > 0: print([p.grad.norm() for p in model.parameters()])
+        meter.update(i)
+
+        # Forward
+        loss = crit(model(x.cuda()), y)
+
+        # Backward and optimize
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+
+
+def fit(model: torch.nn.Module, loader, opt, crit):
+    for x, y in loader:
+        out = model(x.cuda())
+        # Gradients add up
+        opt.zero_grad()  # so they go
+
+        loss = crit(out, y)
+        loss.backward()
+        opt.step()
+
+
+def watched(model: torch.nn.Module, loader, opt, crit):
+    for x, y in loader:
+        loss = crit(model(x.cuda()), y)
+        print([p.grad for p in model.parameters()])
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+`,
+  );
+  await plimsoll(["audit", file, "--fix", "--unsafe-fixes", "--select", "PLM022"]);
+  expect(readFileSync(file, "utf8")).toBe(`import torch
+
+
+def train(model: torch.nn.Module, loader, opt, crit, meter):
+    for i, (x, y) in enumerate(loader):
+        if i > 0: print([p.grad.norm() for p in model.parameters()])
+        meter.update(i)
+
+        opt.zero_grad()
+        # Forward
+        loss = crit(model(x.cuda()), y)
+
+        # Backward and optimize
+        loss.backward()
+        opt.step()
+
+
+def fit(model: torch.nn.Module, loader, opt, crit):
+    for x, y in loader:
+        # Gradients add up
+        opt.zero_grad()  # so they go
+        out = model(x.cuda())
+
+        loss = crit(out, y)
+        loss.backward()
+        opt.step()
+
+
+def watched(model: torch.nn.Module, loader, opt, crit):
+    for x, y in loader:
+        loss = crit(model(x.cuda()), y)
+        print([p.grad for p in model.parameters()])
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+`);
+});
