@@ -399,3 +399,26 @@ test("a fix that is bad keeps none of the others of its file from being made", (
     left: "fixes would cause new PLM002 findings; left out",
   });
 });
+
+test("what shares the line of a teacher's run goes on recording", async () => {
+  const folder = emptyFolder();
+  const file = join(folder, "distill.py");
+  const text = `import torch
+import torch.nn.functional as F
+
+
+def distill(teacher: torch.nn.Module, student: torch.nn.Module, loader):
+    teacher.eval()
+    optimizer = torch.optim.SGD(student.parameters(), lr=0.1)
+    for x in loader:
+        wanted = teacher(x.cuda()); made = student(x.cuda())
+        loss = F.mse_loss(made, wanted.detach())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+`;
+  writeFileSync(file, text);
+  const { stdout } = await plimsoll(["audit", file, "--fix", "--unsafe-fixes", "--select", "PLM020"]);
+  expect(stdout).toContain("PLM020");
+  expect(readFileSync(file, "utf8")).toBe(text);
+});
