@@ -74,10 +74,7 @@ export function checkPython(
           : asEarned(meta, asItRuns(meta, found, asked), asked, settings);
         if (asked.guesses && meta.patterns.some((one) => QUEUED.has(one)) && block.goesOn(code, found.at))
           continue;
-        const fix = finding.fix?.imports
-          ? { ...finding.fix, edits: [...finding.fix.edits, ...importEdits(file, finding.fix.imports)] }
-          : finding.fix;
-        report.add(meta, finding, fix, asked.guesses);
+        report.add(meta, finding, fixOf(finding, file), asked.guesses);
         // Of one line, one guess is enough.
         if (asked.guesses) for (const line of lines) told.add(`${code} ${line}`);
       }
@@ -89,6 +86,12 @@ export function checkPython(
     for (const { code, at } of suppressions.unused((one) => ran(one, file.path, settings)))
       report.add(UNUSED_NOQA, { at, message: `\`noqa: ${code}\` silences nothing here` }, undefined);
   return report.sorted();
+}
+
+/** The fix with the imports that it needs; none of what has nothing to edit, nor in a file that does not parse. */
+function fixOf({ fix }: Finding, file: PythonFile): Fix | undefined {
+  if (!fix || fix.edits.length === 0 || file.tree.errors.length > 0) return undefined;
+  return fix.imports ? { ...fix, edits: [...fix.edits, ...importEdits(file, fix.imports)] } : fix;
 }
 
 /** What is only likely, and nothing runs, is worth no note. Of a file that is audited alone nobody knows who uses it. */

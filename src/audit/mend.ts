@@ -49,6 +49,8 @@ export function mend(given: Audit, grades: Grades, settings: Settings, dry: bool
       diagnostics.push({ path, line: null, message: outcome, level: "warning" });
     else {
       diff += outcome.diff;
+      if (outcome.left !== null)
+        diagnostics.push({ path, line: null, message: outcome.left, level: "warning" });
       fixed.push({ path, fixes: outcome.applied });
       if (!dry) findings.set(path, outcome.findings);
     }
@@ -66,6 +68,7 @@ interface Mended {
   readonly applied: number;
   readonly findings: readonly ReportedFinding[];
   readonly diff: string;
+  readonly left: string | null;
 }
 
 function mendFile(
@@ -102,6 +105,7 @@ function mendFile(
     const findings = again && typeof again !== "string" ? check(again, project, settings) : [];
     return {
       applied: result.applied,
+      left: result.left,
       findings,
       diff: dry
         ? createTwoFilesPatch(`a/${path}`, `b/${path}`, decoded.text, after).replace(/^=+\n/, "")

@@ -1,10 +1,10 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import { classOf, contains, functionOf, namesIn } from "../../python/nodes.ts";
 import type { Expr, For, FunctionDef, Node } from "../../python/tree.ts";
-import { appendCall } from "../edits.ts";
 import { callOf, definitionsOf, turnOf } from "../facts/called-keeps.ts";
 import { isCutByCallable } from "../facts/beside-results.ts";
 import type { Facts } from "../facts/facts.ts";
+import { detach } from "../facts/on-tensor.ts";
 import { grownElsewhere } from "../facts/grown-parameters.ts";
 import { isBackwarded } from "../facts/backwarded.ts";
 import {
@@ -64,7 +64,7 @@ export const rule: Rule = {
           : freed
             ? `\`${name}\` keeps the graph nodes of every step's loss alive${isNowAndThen(keep, facts) ? " until it is begun anew" : ""}; their tensors are freed by backward, the nodes are not`
             : `\`${name}\` keeps every turn's whole graph, activations included, alive: memory grows until it runs out`,
-        fix: { grade: "safe", title: "Detach what is added", edits: appendCall(added, ".detach()") },
+        fix: { grade: "safe", title: "Detach what is added", edits: detach(added, facts) },
       };
     }
     for (const keep of grownElsewhere(facts, "sum")) {
@@ -82,7 +82,7 @@ export const rule: Rule = {
         at: arg,
         severity: "warning",
         message: `\`${into}\` adds this to a sum it keeps, with the graph that comes with it`,
-        fix: { grade: "safe", title: "Detach what is added", edits: appendCall(arg, ".detach()") },
+        fix: { grade: "safe", title: "Detach what is added", edits: detach(arg, facts) },
       };
     }
     for (const { at, how, root } of recordedKeeps(facts))

@@ -2,11 +2,12 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, namesIn, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
-import { appendCall, deleteStatement, indentAt } from "../edits.ts";
+import { deleteStatement, indentAt } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { CalledKeep } from "../facts/called-keeps.ts";
 import { isReadCut, readsOfList } from "../facts/cuts.ts";
 import type { Facts } from "../facts/facts.ts";
+import { detach } from "../facts/on-tensor.ts";
 import { derivesFrom } from "../facts/backwarded.ts";
 import { candidates, keeps, keepsOfCalls } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
@@ -327,12 +328,14 @@ function backwardEach(keep: Keep, { call, loss }: Backward, facts: Facts): Fix |
   const indent = indentAt(file, at.start);
   if (file.text.slice(start, at.start) !== indent) return null;
   const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
+  const cut = detach(added, facts);
+  if (cut.length === 0) return null;
   return {
     grade: "unsafe",
     title: "Differentiate each turn's loss",
     edits: [
       { start: at.start, end: at.start, text: `${added.id}.backward()${ending}${indent}` },
-      ...appendCall(added, ".detach()"),
+      ...cut,
       ...deleteStatement(statement, file),
     ],
   };

@@ -18,6 +18,7 @@ import type { Loop } from "../facts/training.ts";
 import { localName } from "../imports.ts";
 import { callsOf } from "../facts/returns.ts";
 import type { Finding, Rule } from "../rule.ts";
+import { decoratorWithout, gradeWithout, isResultDifferentiated } from "../facts/without-gradients.ts";
 import { isPart, lossRun, ranByMethod, runIn } from "../facts/network-runs.ts";
 
 export const rule: Rule = {
@@ -49,19 +50,21 @@ export const rule: Rule = {
         named(fn, facts) ??
         (evaluates ? called(fn, facts) : null) ??
         (apart.has(fn) ? switched(fn, facts) : null);
-      if (!found || usesGradients(fn, facts)) continue;
+      if (!found || usesGradients(fn, facts) || isResultDifferentiated(fn, facts)) continue;
       seen.add(fn);
-      const torch = localName(facts.file, "torch");
+      const decorator = decoratorWithout(fn, facts);
       yield {
         at: found.at,
         message: found.message,
         ...(found.severity ? { severity: found.severity } : {}),
-        fix: {
-          grade: "safe",
-          title: "Decorate with torch.no_grad()",
-          edits: decorate(fn, `${torch ?? "torch"}.no_grad()`, facts.file),
-          ...(torch === null ? { imports: ["import torch"] } : {}),
-        },
+        ...(decorator && {
+          fix: {
+            grade: gradeWithout(fn, facts),
+            title: "Decorate with torch.no_grad()",
+            edits: decorate(fn, decorator, facts.file),
+            ...(localName(facts.file, "torch") === null ? { imports: ["import torch"] } : {}),
+          },
+        }),
       };
     }
     if (facts.guesses)
