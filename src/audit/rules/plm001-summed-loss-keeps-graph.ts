@@ -101,7 +101,7 @@ export const rule: Rule = {
         at: loss,
         severity: "warning",
         message: `The Trainer adds what \`training_step\` returns to its running sum: \`${loss.id}\` brings its graph, and the nodes of every step stay`,
-        fix: { grade: "safe", title: "Detach what is returned", edits: appendCall(loss, ".detach()") },
+        fix: { grade: "safe", title: "Detach what is returned", edits: detach(loss, facts) },
       };
     for (const keep of likelyKeeps(facts)) {
       if (keep.how !== "sum" || isStatisticOfModule(keep.root, facts) || isOfFew(keep, facts)) continue;

@@ -67,7 +67,7 @@ export const rule: Rule = {
     if (!facts.guesses) return;
     yield* likelyKept(facts);
     for (const { added, root } of keptByEvaluators(facts)) {
-      const { at, message } = keptOf(added, `\`${facts.file.textOf(root)}\``);
+      const { at, message } = keptOf(added, `\`${facts.file.textOf(root)}\``, facts);
       yield { at, message };
     }
   },
