@@ -382,7 +382,7 @@ function* literals(
     const given = firstDevice(call, facts);
     // A device as the default of a parameter allocates nothing.
     const isDefault = call.parent?.kind === "Param" && file.dotted(call.func) === "torch.device";
-    if (!given || isConditional(call) || isDefault) continue;
+    if (!given || (isConditional(call) && !isEitherWay(call, facts)) || isDefault) continue;
     const said = given.kind === "IfExp" ? given.body : given;
     const named = isZero(said) || (said.kind === "Str" && said.value === "cuda:0");
     if ((onlyNamed || told) && !named) continue;
@@ -426,6 +426,16 @@ function* literals(
       if (!named) told = true;
     }
   }
+}
+
+/** `if pretrained: net = Net(weights).cuda()`, `else: net = Net().cuda()`: whichever branch is taken. */
+function isEitherWay(call: Call, facts: Facts): boolean {
+  const branch = ancestors(call).find((at) => at.kind === "If");
+  if (!branch || branch.orelse.length === 0 || isConditional(branch)) return false;
+  const means = facts.file.callsNamed(lastWord(call.func)).filter((one) => firstDevice(one, facts) !== null);
+  return [branch.body, branch.orelse].every((arm) =>
+    means.some((one) => arm.some((statement) => contains(statement, one))),
+  );
 }
 
 /** Where the function of this file that a call is in is called, when nothing is asked before. */
