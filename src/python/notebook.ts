@@ -39,7 +39,7 @@ export function readNotebook(json: string): Notebook | string {
     const source = cellSource(raw.source);
     if (source === null) continue;
     const start = text.length;
-    text += `${blankMagics(source)}\n`;
+    text += `${withoutMagics(source)}\n`;
     cells.push({ number: at + 1, start, end: text.length - 1, line });
     line += source.split("\n").length;
   }
@@ -51,7 +51,8 @@ export function cellSource(source: unknown): string | null {
   return Array.isArray(source) && source.every((part) => typeof part === "string") ? source.join("") : null;
 }
 
-function blankMagics(source: string): string {
+/** Of a cell, character for character. */
+export function withoutMagics(source: string): string {
   const blank = (text: string): string => text.replace(/[^\r\n]/g, " ");
   const first = /^\s*%%(\w+)/.exec(source);
   if (first && !["time", "timeit", "capture", "prun"].includes(first[1]!)) return blank(source);

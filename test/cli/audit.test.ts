@@ -79,6 +79,21 @@ describe("what a user may silence", () => {
     expect(await findings(cwd)).toEqual(["b.py:4 PLM900", "b.py:10 PLM001"]);
   });
 
+  test("noqa: several on a line, behind what cannot have a comment, of rules that there are not, in settings", async () => {
+    const silenced = (written: string): string => LOOP.replace("total += loss", () => written);
+    const cwd = project({
+      "a.py": silenced("total += loss  # noqa: E501  # noqa: PLM001"),
+      "b.py": silenced("total = total + \\\n            loss; x = 1  # noqa: PLM001"),
+      "c.py": silenced('total += loss; s = """\n"""  # noqa: PLM001'),
+      "d.py": silenced('total += loss; s = """  # noqa: PLM001\n"""'),
+      "e.py": "import torch  # noqa: PLM9999, PLM0, F401\n",
+      "f.yaml": "optimizer: x\ndetect_anomaly: true  # noqa: PLM024\n",
+      "g.yaml": "optimizer: x\ndetect_anomaly: true  # noqa: PLM021\n",
+    });
+    const found = await findings(cwd, "--select", "PLM024");
+    expect(found).toEqual(["d.py:10 PLM001", "e.py:1 PLM900", "e.py:1 PLM900", "g.yaml:2 PLM024"]);
+  });
+
   test("a baseline leaves out what was there, wherever it has moved, and shows what is new", async () => {
     const cwd = project({ "a.py": LOOP });
     const written = await plimsoll(["audit", ".", "--write-baseline", "old.json"], { cwd });

@@ -181,6 +181,38 @@ test("a silenced finding goes away as soon as the comment is typed", async () =>
   await client.diagnostics("train.py", (codes) => !codes.includes("PLM001") && !codes.includes("PLM900"));
 });
 
+test("a finding is silenced where a comment can stand, beside what another one silences", async () => {
+  const client = await start({ "train.py": TRAIN });
+  const shapes = {
+    continued: ["total = total + \\\n            loss", "loss  # noqa: PLM001"],
+    "in a string": ['print(f"""\n{loss.item()}\n""")', '""")  # noqa: PLM025'],
+    "before a string": ['total += loss; s = """\n"""', '"""  # noqa: PLM001'],
+    commented: ["total += loss  # why", "# why  # noqa: PLM001"],
+    silent: ["total += loss  # noqa: E501, W1 # too long", "# noqa: E501, W1, PLM001 # too long"],
+  };
+  for (const [name, [written, silenced]] of Object.entries(shapes)) {
+    const text = TRAIN.replace("total += loss", () => written!);
+    const code = /PLM\d+/.exec(silenced!)![0];
+    await open(client, `${name}.py`, text);
+    const found = await client.diagnostics(`${name}.py`, (codes) => codes.includes(code));
+    const textDocument = { uri: client.uri(`${name}.py`) };
+    const actions = (await client.connection.sendRequest(CodeActionRequest.type, {
+      textDocument,
+      range: found.find((one) => one.code === code)!.range,
+      context: { diagnostics: [] },
+    })) as CodeAction[];
+    const { changes } = actions.find(({ title }) => title === `Silence ${code} on this line`)!.edit!;
+    const document = TextDocument.create(textDocument.uri, "python", 1, text);
+    const after = TextDocument.applyEdits(document, changes![textDocument.uri]!);
+    expect(after).toContain(silenced);
+    await client.connection.sendNotification(DidChangeTextDocumentNotification.type, {
+      textDocument: { ...textDocument, version: 2 },
+      contentChanges: [{ text: after }],
+    });
+    await client.diagnostics(`${name}.py`, (codes) => !codes.includes(code) && !codes.includes("PLM900"));
+  }
+});
+
 test("the cells of a notebook are judged together, and mended each by itself", async () => {
   const client = await start({ "step.py": STEP });
   const cells = [

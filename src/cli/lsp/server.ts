@@ -25,6 +25,7 @@ import { combine } from "../../audit/facts/project.ts";
 import { DEFAULTS } from "../../audit/settings.ts";
 import type { Settings } from "../../audit/settings.ts";
 import { Workspace } from "../../audit/workspace.ts";
+import { withoutMagics } from "../../python/notebook.ts";
 import { decode } from "../../python/source.ts";
 import { settingsNear } from "../audit-settings.ts";
 import { describeFailure } from "../failure.ts";
@@ -192,14 +193,14 @@ export function serve(connection: Connection): void {
     const wants = (kind: string): boolean =>
       context.only === undefined || context.only.some((one) => kind === one || kind.startsWith(`${one}.`));
     const notebook = home ? openNotebooks.get(home.uri) : undefined;
-    const lines = document.getText().split(/\r\n|\r|\n/);
+    const code = home ? withoutMagics(document.getText()) : document.getText();
     const quick = wants(CodeActionKind.QuickFix)
       ? findingsIn(uri)
           .filter((finding) => overlaps(finding, range))
           .flatMap((finding) => {
             const edits = finding.fix?.edits ?? [];
             const changes = notebook ? notebook.changes(edits) : editsIn(uri, edits);
-            return quickFixes(finding, uri, lines[finding.line - 1] ?? "", changes);
+            return quickFixes(finding, document, code, changes);
           })
       : [];
     const all = !home && wants(FIX_ALL) ? fixAll(document, pathOf(uri)) : null;
