@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { lstatSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import ignore from "ignore";
 import type { Ignore } from "ignore";
@@ -59,11 +59,14 @@ export function discover(
   exclude: readonly string[],
   onFile: (file: FoundFile) => void = () => {},
 ): Discovery {
+  /** By where they really are: what a link leads to is one file, whatever it is called here and there. */
   const files = new Map<string, FoundFile>();
-  const found = (file: FoundFile): void => {
-    files.set(file.absolute, file);
+  const found = (real: string, file: FoundFile): void => {
+    files.set(real, file);
     onFile(file);
   };
+  /** Looked at when all else is found, so that what has a name of its own keeps it. */
+  const links: (() => void)[] = [];
   const diagnostics: Diagnostic[] = [];
   let installed = false;
   let oldTorch = false;
@@ -79,12 +82,15 @@ export function discover(
   const visit = (absolute: string, path: string, inside: string, ignores: readonly Rules[]): void => {
     let real: string;
     let names: string[];
+    const linked = new Set<string>();
     try {
       real = realpathSync.native(absolute);
       // A link to a folder above would go round for ever.
       if (visited.has(real)) return;
       visited.add(real);
-      names = readdirSync(absolute).sort();
+      const entries = readdirSync(absolute, { withFileTypes: true });
+      names = entries.map(({ name }) => name).sort();
+      for (const entry of entries) if (entry.isSymbolicLink()) linked.add(entry.name);
     } catch (error) {
       problem(absolute, error);
       return;
@@ -94,7 +100,7 @@ export function discover(
       oldTorch ||= names.some((name) => REQUIREMENTS.test(name) && pinsOldTorch(join(absolute, name)));
     const rules = names.includes(".gitignore") ? [...ignores, gitignore(absolute)] : ignores;
     const folder = path === "" ? "" : path === absolute ? join(path, sep) : `${path}/`;
-    for (const name of names) {
+    const look = (name: string): void => {
       const at = join(absolute, name);
       const shownAt = folder + name;
       const insideAt = inside + name;
@@ -109,13 +115,19 @@ export function discover(
           !DATA_FILES.test(name) &&
           !isIgnored(rules, at, false) &&
           !excluded(shownAt, exclude)
-        )
-          found({ absolute: at, path: shownAt, inside: insideAt, bytes: stat.size, named: false });
+        ) {
+          const realAt = linked.has(name) ? realpathSync.native(at) : join(real, name);
+          if (!files.has(realAt))
+            found(realAt, { absolute: at, path: shownAt, inside: insideAt, bytes: stat.size, named: false });
+        }
       } catch (error) {
         // A link to nowhere is only worth a word when it claims to be code.
         if (AUDITED.test(name)) problem(at, error);
       }
-    }
+    };
+    for (const name of names)
+      if (linked.has(name)) links.push(() => look(name));
+      else look(name);
   };
   for (const path of paths) {
     const absolute = resolve(path);
@@ -126,14 +138,41 @@ export function discover(
         installed ||= above.some(({ folder, names }) => isInstalled(folder, names));
         visit(absolute, shown(absolute), "", above.map(({ folder }) => gitignore(folder)).reverse());
       } else {
-        const at = shown(absolute);
-        found({ absolute, path: at, inside: at, bytes: stat.size, named: true });
+        const real = realPath(absolute);
+        // Whoever writes into it may never come; one without a name (`<(git show …)`) has its writer.
+        if (stat.isFIFO() && real !== null)
+          throw new Error("a pipe, not a file (PATH - reads standard input)");
+        const link = lstatSync(absolute).isSymbolicLink();
+        const name = (): void => {
+          const known = link && real !== null ? files.get(real) : undefined;
+          const at = known?.path ?? shown(absolute);
+          found(real ?? absolute, {
+            absolute: known?.absolute ?? absolute,
+            path: at,
+            inside: at,
+            bytes: stat.size,
+            named: true,
+          });
+        };
+        if (link) links.push(name);
+        else name();
       }
     } catch (error) {
       problem(absolute, error);
     }
   }
+  // Those of a folder that a link leads to come after the others.
+  for (let link = links.shift(); link; link = links.shift()) link();
   return { files: [...files.values()], diagnostics, installed, oldTorch };
+}
+
+/** Null for what has no name in any folder. */
+function realPath(path: string): string | null {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return null;
+  }
 }
 
 function isInstalled(folder: string, names: readonly string[]): boolean {

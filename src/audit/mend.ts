@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createTwoFilesPatch } from "diff";
 import { decode, encode } from "../python/source.ts";
@@ -147,8 +147,9 @@ function notebookAfter(
   return writeNotebook(json, notebook, texts);
 }
 
-/** Whoever reads the file meanwhile sees the old text or the new one, never half of each. */
-function writeAtomically(path: string, bytes: Uint8Array): void {
+/** Whoever reads the file meanwhile sees the old text or the new one, never half of each. A link stays one. */
+function writeAtomically(given: string, bytes: Uint8Array): void {
+  const path = realpathSync.native(given);
   const temporary = join(dirname(path), `.plimsoll-${randomBytes(6).toString("hex")}`);
   try {
     writeFileSync(temporary, bytes, { mode: statSync(path).mode & 0o7777 });

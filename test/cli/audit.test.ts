@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -295,7 +296,8 @@ describe("bad input", () => {
     symlinkSync("nowhere.py", join(cwd, "dangling.py"));
     symlinkSync(".", join(cwd, "loop"));
     symlinkSync("self.py", join(cwd, "self.py"));
-    const ran = await plimsoll(["audit", ".", "missing", "--json", "--select", "PLM001"], { cwd });
+    await runProgram("mkfifo", ["pipe.py"], { cwd });
+    const ran = await plimsoll(["audit", ".", "missing", "pipe.py", "--json", "--select", "PLM001"], { cwd });
     const { findings: found, diagnostics } = JSON.parse(ran.stdout) as Json;
     expect(ran.code).toBe(1);
     expect(found.map(({ path }) => path)).toEqual(["good.py", "half.py"]);
@@ -309,6 +311,7 @@ describe("bad input", () => {
       "huge.py": "too large to audit (50 MB)",
       missing: "no such file or folder",
       "other.py": expect.stringContaining("invalid syntax"),
+      "pipe.py": expect.stringContaining("a pipe, not a file"),
       "self.py": "a symbolic link that leads back to itself",
       "utf16.py": "UTF-16 is not a Python source encoding",
     });
@@ -344,6 +347,20 @@ describe("mending", () => {
     expect((await plimsoll([...fix, "--fix"], { cwd })).code).toBe(0);
     expect(readFileSync(join(cwd, "a.py"), "utf8")).toBe(`\uFEFF${MENDED.replaceAll("\n", "\r\n")}`);
     expect((await plimsoll([...fix, "--diff"], { cwd })).code).toBe(0);
+  });
+
+  test("a link stays one, and what it leads to is audited and mended once", async () => {
+    const cwd = project({ "src/a.py": LOOP, "other/b.py": LOOP });
+    symlinkSync("src/a.py", join(cwd, "a_link.py"));
+    symlinkSync("src", join(cwd, "a_folder"));
+    symlinkSync("b.py", join(cwd, "other/a_b.py"));
+    expect(await findings(cwd)).toEqual(["other/b.py:10 PLM001", "src/a.py:10 PLM001"]);
+    const fix = ["--fix", "--select", "PLM001"];
+    const ran = await plimsoll(["audit", "a_link.py", "other", "other/a_b.py", ...fix], { cwd });
+    expect(ran.stdout.match(/^fixed .*/gm)).toEqual(["fixed other/b.py: 1 fix", "fixed a_link.py: 1 fix"]);
+    for (const at of ["src/a.py", "other/b.py"]) expect(readFileSync(join(cwd, at), "utf8")).toBe(MENDED);
+    for (const at of ["a_link.py", "other/a_b.py"])
+      expect(lstatSync(join(cwd, at)).isSymbolicLink()).toBe(true);
   });
 
   test("what a mend in one file shows in another is mended with it", async () => {
