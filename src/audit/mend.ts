@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createTwoFilesPatch } from "diff";
+import { NotebookJson } from "../python/notebook-json.ts";
 import { decode, encode } from "../python/source.ts";
 import { audit } from "./audit.ts";
 import type { Audit } from "./audit.ts";
@@ -12,7 +13,7 @@ import { Layout } from "./layout.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
 import { check } from "./session.ts";
 import type { Settings } from "./settings.ts";
-import { readSource, writeNotebook } from "./source.ts";
+import { readSource } from "./source.ts";
 
 /** What is mended in one file may show something in another; this many rounds are enough for anything seen. */
 const MAX_ROUNDS = 4;
@@ -82,21 +83,20 @@ function mendFile(
     if (typeof decoded === "string") return decoded;
     const first = readSource(path, decoded.text, layout);
     if (first === null || typeof first === "string") return "changed while it was audited; left as it was";
-    const notebook = first.kind === "python" ? first.notebook : null;
-    // A notebook is mended as the text of its cells, joined by a line no fix may touch.
-    const result = fixText(notebook ? notebook.text : decoded.text, grades, (candidate) => {
-      const source = readSource(notebook ? path.replace(/\.ipynb$/, ".py") : path, candidate, layout);
+    const result = fixText(decoded.text, grades, (candidate) => {
+      const source = readSource(path, candidate, layout);
       if (source === null || typeof source === "string")
         return { findings: [], broken: source === null ? 0 : Infinity };
+      const found = check(source, project, settings);
+      const notebook = source.kind === "python" ? source.notebook : null;
       return {
-        findings: check(source, project, settings),
+        findings: notebook ? inJson(found, new NotebookJson(candidate, notebook)) : found,
         broken: source.kind === "python" ? source.file.tree.errors.length : 0,
       };
     });
     if (typeof result === "string") return result;
-    const after = notebook ? notebookAfter(decoded.text, notebook, result.text) : result.text;
-    if (after === null)
-      return "the notebook's JSON cannot be rewritten without other changes; left as it was";
+    if (result.applied === 0) return "the fixes would change a cell's magic; left as it was";
+    const after = result.text;
     if (!dry) writeAtomically(absolute, encode(decoded, after));
     const again = readSource(path, after, layout);
     const findings = again && typeof again !== "string" ? check(again, project, settings) : [];
@@ -112,40 +112,12 @@ function mendFile(
   }
 }
 
-/** Cells keep their line counts apart only if no fix adds or removes a line outside its own cell; cells are found again by their text. */
-function notebookAfter(
-  json: string,
-  notebook: NonNullable<Extract<ReturnType<typeof readSource>, { kind: "python" }>["notebook"]>,
-  text: string,
-): string | null {
-  const texts: string[] = [];
-  let at = 0;
-  const before = notebook.cells.map((cell) => notebook.text.slice(cell.start, cell.end));
-  for (const [index, cell] of before.entries()) {
-    if (index === before.length - 1) {
-      texts.push(text.slice(at, -1));
-      break;
-    }
-    // The next cell's text, unchanged or not, starts after this one's end: look for the nearest split that leaves the rest intact.
-    const unchanged = text.startsWith(`${cell}\n`, at);
-    if (unchanged) {
-      texts.push(cell);
-      at += cell.length + 1;
-      continue;
-    }
-    const rest = before
-      .slice(index + 1)
-      .map((one) => `${one}\n`)
-      .join("");
-    const cut = text.endsWith(rest)
-      ? text.length - rest.length
-      : text.indexOf(`\n${before[index + 1]}\n`, at) + 1;
-    if (cut <= at) return null;
-    texts.push(text.slice(at, cut - 1));
-    at = cut;
-  }
-  return writeNotebook(json, notebook, texts);
-}
+/** With fixes that edit the notebook's JSON, where they can. */
+const inJson = (findings: readonly ReportedFinding[], json: NotebookJson): ReportedFinding[] =>
+  findings.map((finding) => {
+    const edits = finding.fix && json.changes(finding.fix.edits);
+    return { ...finding, fix: edits && { ...finding.fix!, edits } };
+  });
 
 /** Whoever reads the file meanwhile sees the old text or the new one, never half of each. A link stays one. */
 function writeAtomically(given: string, bytes: Uint8Array): void {

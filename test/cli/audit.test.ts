@@ -349,6 +349,23 @@ describe("mending", () => {
     expect((await plimsoll([...fix, "--diff"], { cwd })).code).toBe(0);
   });
 
+  test("in a notebook only what is mended changes, in neighbouring cells and below a magic", async () => {
+    const source = (text: string): string[] => text.split(/(?<=\n)/);
+    const cells = ["import torch\n\nloader = optimizer = model = f()", `%%time\n${LOOP}`, LOOP];
+    const written = JSON.stringify(
+      { cells: cells.map((text) => ({ cell_type: "code", source: source(text) })), x: "1.0" },
+      null,
+      1,
+    )
+      .replace('"1.0"', "1.0")
+      .replaceAll("\n", "\r\n");
+    const cwd = project({ "a.ipynb": written });
+    await plimsoll(["audit", ".", "--fix", "--select", "PLM001"], { cwd });
+    expect(readFileSync(join(cwd, "a.ipynb"), "utf8")).toBe(
+      written.replaceAll("total += loss", "total += loss.detach()"),
+    );
+  });
+
   test("a link stays one, and what it leads to is audited and mended once", async () => {
     const cwd = project({ "src/a.py": LOOP, "other/b.py": LOOP });
     symlinkSync("src/a.py", join(cwd, "a_link.py"));
