@@ -74,6 +74,7 @@ export function readSource(
     notebook?.text ?? text,
     (name, module, isPackage) => layout.nearest(name, module, isPackage),
     outline,
+    notebook?.cells,
   );
   return isOfAnother(file) ? null : { kind: "python", file, notebook };
 }

@@ -32,6 +32,8 @@ const WITH = code("with"),
   IN = code("in");
 const BLOCK_ONLY = new Set([ELIF, ELSE, EXCEPT, FINALLY]);
 
+type Cells = readonly { readonly start: number; readonly end: number }[];
+
 /** CPython allows 100 levels of indentation. */
 const MAX_BLOCKS = 100;
 
@@ -49,11 +51,15 @@ class Parser extends SimpleParser {
 
   file(): Stmt[] {
     const body: Stmt[] = [];
-    while (this.kind !== EOF) {
-      if (this.kind === NEWLINE || this.kind === INDENT || this.kind === DEDENT) this.next();
-      else this.statement(body);
+    for (;;) {
+      while (this.kind !== EOF) {
+        if (this.kind === NEWLINE || this.kind === INDENT || this.kind === DEDENT) this.next();
+        else this.statement(body);
+      }
+      // Of a notebook each cell ends so.
+      if (this.at + 1 >= this.tokens.count) return body;
+      this.read(this.tokens, this.at + 1);
     }
-    return body;
   }
 
   statement(into: Stmt[]): void {
@@ -437,9 +443,9 @@ class Parser extends SimpleParser {
 }
 
 /** Never throws on bad input: what cannot be parsed becomes an Error statement and a diagnostic. */
-/** `outline`: of functions only what stands before their bodies, but for constructors. */
-export function parse(text: string, outline = false): Tree {
-  const tokens = tokenize(text);
+/** `outline`: of functions only what stands before their bodies, but for constructors. `cells`: nothing goes on from one to the next. */
+export function parse(text: string, outline = false, cells: Cells | null = null): Tree {
+  const tokens = tokenize(text, cells);
   const parser = new Parser(text, tokens, outline);
   const body = parser.file();
   const errors = [...tokens.errors, ...parser.errors].sort((a, b) => a.offset - b.offset);
