@@ -53,7 +53,7 @@ export function isRelevant(path: string, text: string): boolean {
   return isConfig(path) || (RELEVANT.test(text) && USES.test(text)) || HELPS.test(text);
 }
 
-const isConfig = (path: string): boolean => /\.(?:ya?ml|json|toml)$/.test(path);
+export const isConfig = (path: string): boolean => /\.(?:ya?ml|json|toml)$/.test(path);
 
 /** Null: nothing to audit. A string: why the file cannot be read. */
 export function readSource(

@@ -21,14 +21,16 @@ interface RawCell {
 
 /** Magics, shell lines and help marks are blanked, character for character, so that offsets stay. */
 export function readNotebook(json: string): Notebook | string {
-  let data: { cells?: unknown; metadata?: { kernelspec?: { language?: unknown } } };
+  let data: { cells?: unknown; worksheets?: unknown; metadata?: { kernelspec?: { language?: unknown } } };
   try {
     data = JSON.parse(json) as typeof data;
   } catch {
     return "not a notebook: invalid JSON";
   }
   if (typeof data !== "object" || data === null || !Array.isArray(data.cells))
-    return "not a notebook: no cells";
+    return Array.isArray(data?.worksheets)
+      ? "a notebook in format 3: jupyter nbconvert --to notebook brings it into today's"
+      : "not a notebook: no cells";
   const language = data.metadata?.kernelspec?.language;
   if (typeof language === "string" && language.toLowerCase() !== "python") return { text: "", cells: [] };
   let text = "";
