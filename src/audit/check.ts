@@ -190,7 +190,7 @@ export function checkConfig(config: ConfigFile, settings: Settings): ReportedFin
   const suppressions = new Suppressions(text, comments, lines, false);
   for (const { code, meta, checkConfig: check } of selectedRules(settings)) {
     if (!check || isIgnoredIn(path, code, settings)) continue;
-    for (const finding of check(config)) {
+    for (const finding of config.documents.flatMap((one) => [...check(one)])) {
       const { start, end } = finding.at;
       if (!suppressions.silences(code, [lines.line(start), lines.line(Math.max(start, end - 1))]))
         report.add(meta, finding, finding.fix);
