@@ -11,7 +11,7 @@ import { whyIdle, whyNot } from "./facts/shipped.ts";
 import type { Place, ReportedFinding } from "./report.ts";
 import type { Finding, Fix, Rule, RuleMeta } from "./rule.ts";
 import { ALL_META, RULES, UNUSED_NOQA } from "./rules.ts";
-import { isIgnoredIn, isSelected } from "./settings.ts";
+import { isIgnoredIn, isSelected, severityOf } from "./settings.ts";
 import type { Settings } from "./settings.ts";
 import { Suppressions, configComments } from "./suppress.ts";
 import { importEdits } from "./imports.ts";
@@ -227,7 +227,7 @@ class Reporter {
       finding: {
         rule: meta.code,
         name: meta.name,
-        severity: this.#settings.severity[meta.code] ?? finding.severity ?? meta.severity,
+        severity: severityOf(meta.code, this.#settings) ?? finding.severity ?? meta.severity,
         path: this.#path,
         ...place,
         ...(cell ? { cell: cell.number } : {}),
@@ -245,7 +245,8 @@ class Reporter {
               })),
             }
           : null,
-        fingerprint: this.#fingerprint(meta.code, start, end),
+        fingerprint: this.#fingerprint(`${meta.code}\0${this.#path}`, start, end),
+        anchor: this.#fingerprint(meta.code, start, end),
         frame: this.#frame(start, end, cell),
       },
     });
@@ -276,9 +277,9 @@ class Reporter {
     };
   }
 
-  #fingerprint(code: string, start: number, end: number): string {
+  #fingerprint(of: string, start: number, end: number): string {
     const hash = createHash("sha256")
-      .update(`${code}\0${this.#path}\0${this.#source.text.slice(start, end).replace(/\s+/g, " ")}`)
+      .update(`${of}\0${this.#source.text.slice(start, end).replace(/\s+/g, " ")}`)
       .digest("hex")
       .slice(0, 16);
     // The same text twice in a file: the second is another finding.

@@ -76,7 +76,9 @@ export function discover(
     return inside.startsWith("../") ? absolute : inside;
   };
   const problem = (absolute: string, error: unknown): void => {
-    diagnostics.push({ path: shown(absolute), line: null, message: reason(error), level: "error" });
+    // What Node cannot tell in its own characters it does not find.
+    const message = absolute.includes("\uFFFD") ? "its name is not valid UTF-8" : reason(error);
+    diagnostics.push({ path: shown(absolute), line: null, message, level: "error" });
   };
   /** `path`: as reports show it. `inside`: from the folder that was asked for. */
   const visit = (absolute: string, path: string, inside: string, ignores: readonly Rules[]): void => {
@@ -247,6 +249,8 @@ export function reason(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : null;
   if (code === "ENOENT") return "no such file or folder";
   if (code === "EACCES" || code === "EPERM") return "permission denied";
+  if (code === "ENOSPC" || code === "EDQUOT") return "no space left on the device";
+  if (code === "EROFS") return "a read-only file system";
   if (code === "ELOOP") return "a symbolic link that leads back to itself";
   return error instanceof Error ? error.message.split("\n")[0]! : String(error);
 }

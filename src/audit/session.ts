@@ -127,7 +127,7 @@ export function check(source: Source, project: ProjectFacts, settings: Settings)
 export function auditTexts(
   texts: readonly { readonly path: string; readonly text: string }[],
   settings: Settings,
-): { findings: ReportedFinding[]; diagnostics: Diagnostic[] } {
+): { findings: ReportedFinding[]; diagnostics: Diagnostic[]; project: ProjectFacts } {
   const words = new Words();
   const layout = new Layout(texts.map(({ path }) => path));
   const scans = texts.map(({ path, text }) => scan(path, text, words, layout, true));
@@ -138,5 +138,6 @@ export function auditTexts(
   return {
     findings: scans.flatMap(({ source }) => (source ? check(source, project, settings) : [])),
     diagnostics: scans.flatMap(({ diagnostics }) => diagnostics),
+    project,
   };
 }

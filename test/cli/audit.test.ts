@@ -102,8 +102,27 @@ describe("what a user may silence", () => {
     expect(await findings(cwd, "--baseline", "old.json")).toEqual([]);
     writeFileSync(join(cwd, "a.py"), `"""New first line."""\n${LOOP}${LOOP.replace("train", "again")}`);
     expect(await findings(cwd, "--baseline", "old.json")).toEqual(["a.py:22 PLM001"]);
+    // Brought up to date in place it has all of them.
+    const both = ["--baseline", "old.json", "--write-baseline", "old.json", "--select", "PLM001"];
+    expect(await plimsoll(["audit", ".", ...both], { cwd })).toMatchObject({
+      stderr: "2 findings recorded in old.json\n",
+    });
     const wrong = await plimsoll(["audit", ".", "--baseline", "a.py"], { cwd });
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("a.py is not a baseline file") });
+  });
+
+  test("a baseline holds wherever it is used from, and what it leaves out is not mended", async () => {
+    const cwd = project({ "src/a.py": LOOP, "src/b.py": LOOP });
+    const select = ["--select", "PLM001"];
+    await plimsoll(["audit", "src/a.py", "--write-baseline", "conf.json", ...select], { cwd });
+    const inside = join(cwd, "src");
+    expect(await findings(inside, "--baseline", "../conf.json")).toEqual(["b.py:10 PLM001"]);
+    const ran = await plimsoll(["audit", ".", "--fix", "--baseline", "../conf.json", ...select], {
+      cwd: inside,
+    });
+    expect(ran.stdout).toBe("fixed b.py: 1 fix\nNo findings in 2 files.\n");
+    expect(readFileSync(join(cwd, "src/a.py"), "utf8")).toBe(LOOP);
+    expect(readFileSync(join(cwd, "src/b.py"), "utf8")).toBe(MENDED);
   });
 
   test("pyproject.toml: ignore, exclude, per-file-ignores and severity; the command line on top", async () => {
@@ -113,7 +132,8 @@ exclude = ["vendored"]
 [tool.plimsoll.per-file-ignores]
 "scripts/*" = ["PLM001"]
 [tool.plimsoll.severity]
-PLM001 = "error"
+PLM00 = "error"
+PLM = "note"
 `,
       "a.py": LOOP,
       "scripts/b.py": LOOP,
@@ -197,8 +217,12 @@ if __name__ == "__main__":
       return ran.stderr;
     };
     expect(await bad('selekt = ["PLM"]')).toContain('unknown setting "selekt"');
-    expect(await bad('ignore = ["PLM777"]')).toContain('no rule starts with "PLM777"');
+    expect(await bad('ignore = ["PLM777"]')).toContain('pyproject.toml: no rule starts with "PLM777"');
     expect(await bad('ignore = "PLM001"')).toContain("ignore must be a list of strings");
+    const none = await plimsoll(["audit", "."], {
+      cwd: project({ "pyproject.toml": "[tool]\nplimsoll = 3\n" }),
+    });
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("must be a table") });
     expect(await bad('generated = "no"')).toContain("generated must be true or false");
   });
 });
@@ -255,6 +279,45 @@ describe("what comes out", () => {
     expect(piped.code).toBe(1);
     expect(piped.stdout).toContain("src/x.py:10:9: warning PLM001");
     expect(piped.stdout).toContain("^^^^^^^^^^^^^");
+  });
+
+  test("what is mended of standard input goes to standard output, and the report beside it", async () => {
+    const cwd = project({ "a.py": LOOP });
+    const stdin = async (input: string | Uint8Array, ...args: string[]): ReturnType<typeof plimsoll> =>
+      plimsoll(["audit", "-", "--select", "PLM001", ...args], { cwd, input });
+    const mended = await stdin(LOOP, "--fix");
+    expect(mended).toMatchObject({ code: 0, stdout: MENDED });
+    expect(mended.stderr).toBe("fixed stdin.py: 1 fix\nNo findings in 1 file.\n");
+    expect(await stdin(MENDED, "--fix")).toMatchObject({ code: 0, stdout: MENDED });
+    expect((await stdin("x = (\n", "--fix")).stdout).toBe("x = (\n");
+    const shown = await stdin(LOOP, "--diff", "--stdin-filename", "src/x.py");
+    expect(shown).toMatchObject({ code: 1, stderr: "" });
+    expect(shown.stdout).toMatch(/^--- a\/src\/x\.py\n[^]*\n\+ {8}total \+= loss\.detach\(\)\n/);
+    expect(await stdin(MENDED, "--diff")).toMatchObject({ code: 0, stdout: "" });
+    expect(await stdin(LOOP, "a.py")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("other paths"),
+    });
+  });
+
+  test("a diff of a Latin-1 file is in Latin-1", async () => {
+    const text = `# coding: latin-1\n${LOOP.replace("total += loss", "total += loss  # é")}`;
+    const cwd = project({ "a.py": Buffer.from(text, "latin1"), "b.py": `# é\n${LOOP}` });
+    await runProgram(
+      "bash",
+      ["-c", '"$0" "$1" audit . --diff --select PLM001 > all.patch', process.execPath, CLI],
+      { cwd },
+    );
+    const applied = await runProgram("git", ["apply", "all.patch"], { cwd });
+    expect(applied.stderr).toBe("");
+    expect(readFileSync(join(cwd, "a.py"), "latin1")).toBe(text.replace("+= loss", "+= loss.detach()"));
+  });
+
+  test("a name cannot speak to the terminal", async () => {
+    const cwd = project({ "a\u001b[31m\n.py": LOOP });
+    const { stdout } = await plimsoll(["audit", ".", "--select", "PLM001"], { cwd });
+    expect(stdout).toContain("a\\x1b[31m\\x0a.py:10:9: warning");
+    expect(stdout).not.toContain("\u001b");
   });
 
   test("rules --json has what documentation and CI ask for; explain shows the page", async () => {
