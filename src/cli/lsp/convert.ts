@@ -1,3 +1,4 @@
+import { diffLines } from "diff";
 import { CodeActionKind, DiagnosticSeverity } from "vscode-languageserver";
 import type { CodeAction, Diagnostic, Range, TextEdit } from "vscode-languageserver";
 import type { TextDocument } from "vscode-languageserver-textdocument";
@@ -47,6 +48,23 @@ export function overlaps(finding: ReportedFinding, { start, end }: Range): boole
 export const editsIn = (uri: string, edits: readonly ReportedEdit[]): Changes => ({
   [uri]: edits.map((edit) => ({ range: rangeOf(edit), newText: edit.text })),
 });
+
+/** What makes this text of a document, line by line: the cursor and the folds of an editor stay where nothing changes. */
+export function changedLines(document: TextDocument, text: string): TextEdit[] {
+  const edits: { start: number; end: number; newText: string }[] = [];
+  let at = 0;
+  for (const { added, removed, value } of diffLines(document.getText(), text)) {
+    const last = edits.at(-1);
+    if (added && last?.end === at) last.newText += value;
+    else if (added) edits.push({ start: at, end: at, newText: value });
+    else if (removed) edits.push({ start: at, end: at + value.length, newText: "" });
+    if (!added) at += value.length;
+  }
+  return edits.map(({ start, end, newText }) => ({
+    range: { start: document.positionAt(start), end: document.positionAt(end) },
+    newText,
+  }));
+}
 
 /**
  * The fix of a finding, and the comment that silences it. `code`: the document's text, without the magics of a cell.
