@@ -36,6 +36,8 @@ type Cells = readonly { readonly start: number; readonly end: number }[];
 
 /** CPython allows 100 levels of indentation. */
 const MAX_BLOCKS = 100;
+/** And about as many branches as this. */
+const MAX_BRANCHES = 1000;
 
 class Parser extends SimpleParser {
   blocks = 0;
@@ -257,26 +259,21 @@ class Parser extends SimpleParser {
     };
   }
 
+  /** One `elif` after the other; in the tree each stands in the `else` of the one before. */
   ifRest(start: number): Stmt {
-    const test = this.named();
-    const body = this.block();
-    let orelse: Stmt[] = [];
-    if (this.kind === ELIF) {
+    const branches = [{ start, test: this.named(), body: this.block() }];
+    while (this.kind === ELIF) {
+      if (branches.length > MAX_BRANCHES) this.fail("nested too deeply");
       const at = this.start;
-      if (++this.depth > 2000) this.fail("nested too deeply");
       this.next();
-      orelse = [this.ifRest(at)];
-      this.depth--;
-    } else orelse = this.elseBlock();
-    return {
-      kind: "If",
-      start,
-      end: this.end(orelse.length ? orelse : body),
-      parent: null,
-      test,
-      body,
-      orelse,
-    };
+      branches.push({ start: at, test: this.named(), body: this.block() });
+    }
+    let orelse = this.elseBlock();
+    for (const branch of branches.reverse()) {
+      const end = this.end(orelse.length ? orelse : branch.body);
+      orelse = [{ kind: "If", end, parent: null, ...branch, orelse }];
+    }
+    return orelse[0]!;
   }
 
   elseBlock(): Stmt[] {

@@ -55,6 +55,15 @@ describe("syntax from 3.8 to 3.14 parses without an error", () => {
   });
 });
 
+test("as many branches as Python takes", () => {
+  const text = `if a: pass\n${"elif (a): pass\n".repeat(999)}else: b\n`;
+  const { errors, module } = parse(text);
+  expect(errors).toEqual([]);
+  expect(module.body).toMatchObject([
+    { kind: "If", end: text.length - 1, orelse: [{ start: 11, kind: "If" }] },
+  ]);
+});
+
 describe("a broken file keeps what is not broken", () => {
   test.each([
     ["an unclosed bracket", "def a():\n    x = foo(1, 2\n\ndef b():\n    pass\n"],
