@@ -35,8 +35,7 @@ export class NotebookJson {
     this.#notebook = notebook;
     this.#sources = new Scanner(json).sources();
     // Whoever wrote it escapes all else.
-    // oxlint-disable-next-line no-control-regex
-    this.#ascii = !/[^\x00-\x7f]/.test(json);
+    this.#ascii = /^\p{ASCII}*$/u.test(json);
   }
 
   /** Null where one of them does not lie in a cell, or would change a magic. */

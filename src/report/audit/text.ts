@@ -88,11 +88,7 @@ export function statisticsText({ findings }: AuditReport): string {
 
 /** What would move the cursor, colour the rest or end the line, written out. */
 const plain = (text: string): string =>
-  // oxlint-disable-next-line no-control-regex
-  text.replace(
-    /[\x00-\x08\x0a-\x1f\x7f-\x9f]/g,
-    (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`,
-  );
+  text.replace(/(?!\t)\p{Cc}/gu, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);
 
 function plural(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`;
