@@ -7,7 +7,7 @@ import type { Node } from "../python/tree.ts";
 import type { ConfigFile } from "./config.ts";
 import { Facts } from "./facts/facts.ts";
 import { whyOnHost, whyUntold } from "./facts/on-host.ts";
-import { whyIdle, whyNot } from "./facts/shipped.ts";
+import { whyIdle, whyNot, whyNumber } from "./facts/shipped.ts";
 import type { Place, ReportedFinding } from "./report.ts";
 import type { Finding, Fix, Rule, RuleMeta } from "./rule.ts";
 import { ALL_META, RULES, UNUSED_NOQA } from "./rules.ts";
@@ -74,10 +74,7 @@ export function checkPython(
           : asEarned(meta, asItRuns(meta, found, asked), asked, settings);
         if (asked.guesses && meta.patterns.some((one) => QUEUED.has(one)) && block.goesOn(code, found.at))
           continue;
-        const fix = finding.fix?.imports
-          ? { ...finding.fix, edits: [...finding.fix.edits, ...importEdits(file, finding.fix.imports)] }
-          : finding.fix;
-        report.add(meta, finding, fix, asked.guesses);
+        report.add(meta, finding, fixOf(finding, file), asked.guesses);
         // Of one line, one guess is enough.
         if (asked.guesses) for (const line of lines) told.add(`${code} ${line}`);
       }
@@ -98,6 +95,12 @@ export function checkPython(
         undefined,
       );
   return report.sorted();
+}
+
+/** The fix with the imports that it needs; none of what has nothing to edit, nor in a file that does not parse. */
+function fixOf({ fix }: Finding, file: PythonFile): Fix | undefined {
+  if (!fix || fix.edits.length === 0 || file.tree.errors.length > 0) return undefined;
+  return fix.imports ? { ...fix, edits: [...fix.edits, ...importEdits(file, fix.imports)] } : fix;
 }
 
 /** What is only likely, and nothing runs, is worth no note. Of a file that is audited alone nobody knows who uses it. */
@@ -163,6 +166,7 @@ function asItRuns(meta: RuleMeta, finding: Finding, facts: Facts): Finding {
   // What grows without bound does so on the host as well.
   const but =
     whyNot(at as Node, facts) ??
+    whyNumber(at as Node, facts) ??
     (meta.severity === "error" ? null : whyOnHost(facts)) ??
     whyUntold(meta.onDevice, facts) ??
     whyWaitedFor(meta, facts);

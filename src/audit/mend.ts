@@ -55,13 +55,14 @@ export function mendText(
     const outcome = report.findings.some((one) => isWanted(one, wanted))
       ? mended(path, { ...given, text }, wanted, report, new Layout([path]), settings)
       : null;
-    const failed = typeof outcome === "string";
-    if (!failed && outcome !== null) {
+    const why = typeof outcome === "string" ? outcome : (outcome?.left ?? null);
+    if (typeof outcome !== "string" && outcome !== null) {
       text = outcome.text;
       fixes += outcome.applied;
-      if (round < MAX_ROUNDS) continue;
+      // Of what is left out nothing more is to be had.
+      if (why === null && round < MAX_ROUNDS) continue;
     }
-    const said: Diagnostic[] = failed ? [{ path, line: null, message: outcome, level: "warning" }] : [];
+    const said: Diagnostic[] = why === null ? [] : [{ path, line: null, message: why, level: "warning" }];
     return {
       report: {
         ...ofText(path, text, settings),
@@ -91,6 +92,8 @@ export function mend(given: Audit, wanted: Wanted, settings: Settings, dry: bool
       diagnostics.push({ path, line: null, message: outcome, level: "warning" });
     else {
       diffs.push(outcome.diff);
+      if (outcome.left !== null)
+        diagnostics.push({ path, line: null, message: outcome.left, level: "warning" });
       fixed.push({ path, fixes: outcome.applied });
       if (!dry) findings.set(path, outcome.findings);
     }
@@ -111,6 +114,8 @@ interface Mended {
   readonly applied: number;
   readonly text: string;
   readonly findings: readonly ReportedFinding[];
+  /** Why some fixes were left out; null where none were. */
+  readonly left: string | null;
 }
 
 function mendFile(
@@ -166,7 +171,7 @@ function mended(
       : null;
   const again = judged(result.text);
   const findings = again && typeof again !== "string" ? check(again, project, settings) : [];
-  return { applied: result.applied, text: result.text, findings };
+  return { applied: result.applied, text: result.text, findings, left: result.left };
 }
 
 /** As `git apply` takes it: the lines in the file's own encoding. */

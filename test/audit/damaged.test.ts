@@ -56,4 +56,6 @@ test.each([
     expect.stringContaining("expected an indented block"),
   ]);
   expect(findings.map(({ rule }) => rule)).toContain("PLM002");
+  // What does not parse is not mended, neither here nor in an editor.
+  expect(findings.map(({ fix }) => fix)).toEqual(findings.map(() => null));
 });

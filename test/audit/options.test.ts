@@ -539,3 +539,35 @@ test("a class that one of two programs makes by default runs", () => {
   expect(said(parsed('"--net", default="medium"'))).toEqual(["note"]);
   expect(said("import torch\nimport large\nnet = getattr(large, name)()\n")).toEqual(["warning"]);
 });
+
+test("what is a tensor only with an option is a number without it", () => {
+  const text = (test: string): string => `import torch
+
+def train(net, loader, optimizer, args):
+    net.cuda()
+    largest = 0
+    for x, y in loader:
+        loss = torch.nn.functional.mse_loss(net(x.cuda()), y.cuda())
+        optimizer.zero_grad()
+        loss.backward()
+        if ${test}:
+            largest = loss.detach()
+        optimizer.step()
+        print(f"{largest}")
+`;
+  const asked = (test: string): readonly { severity: string; message: string }[] =>
+    auditTexts(
+      [
+        { path: "train.py", text: text(test) },
+        {
+          path: "run.py",
+          text: `from train import train\n${parsed('"--clip", action="store_true"')}\ntrain(None, None, None, args)\n`,
+        },
+      ],
+      { ...SETTINGS, select: ["PLM026"] },
+    ).findings;
+  expect(asked("args.clip")).toMatchObject([
+    { severity: "note", message: expect.stringContaining("only with `args.clip`, off by default") },
+  ]);
+  expect(asked("not args.clip")).toMatchObject([{ severity: "warning" }]);
+});

@@ -11,6 +11,7 @@ import { lexicalGrad } from "./gradmode.ts";
 import { moved } from "./naming.ts";
 import { ranNetwork } from "./networks.ts";
 import { makesOptimizer } from "./optimised.ts";
+import { networksByName } from "./optimizers-by-name.ts";
 import { callsOf, paramGiven, returnsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
 import { optimizerSteps } from "./training.ts";
@@ -241,7 +242,9 @@ function paramOf(name: Expr, fn: FunctionDef, file: PythonFile): Param | null {
 export function* inAnothersStep(facts: Facts): Generator<Unwanted> {
   const { file } = facts;
   const made = networksOptimised(file);
-  const optimised = new Map([...namedAfter(file)].filter(([name]) => !made.has(name)).concat([...made]));
+  const named = [...(facts.guesses ? networksByName(file, steppedBy) : []), ...namedAfter(file)];
+  const optimised = new Map(named.filter(([name]) => (made.get(name)?.size ?? 0) === 0));
+  for (const [name, networks] of made) if (!optimised.has(name)) optimised.set(name, networks);
   if (optimised.size < 2) return;
   const known = new Set([...optimised.values()].flatMap((networks) => [...networks]));
   const seen = new Set<string>();
@@ -251,14 +254,17 @@ export function* inAnothersStep(facts: Facts): Generator<Unwanted> {
     const fn = functionOf(at);
     const runs = [...unwantedBehind(loss, known, learning, facts)];
     // By its name alone an optimizer may have another than the loss speaks of.
+    const isKnown = taken.every((one) => (made.get(one)?.size ?? 0) > 0);
     if (
-      !taken.every((one) => made.has(one)) &&
+      !isKnown &&
       !callsBehind(loss, facts, true, true).some((call) => learning.includes(networkOf(call, facts)))
     )
       continue;
     for (const { run, network } of runs) {
       const told = `${fn?.start} ${learning.join()} ${network}`;
       if (seen.has(told) || facts.gradMode(run) === "off") continue;
+      // `with torch.set_grad_enabled(args.train_encoder):`, around what may learn together with the other.
+      if (!isKnown && lexicalGrad(run, file) !== null) continue;
       const around = [fn, functionOf(run)].map((one) => file.codeOf(one ?? file.tree.module));
       if (around.some((code) => freezes(code, network))) continue;
       seen.add(told);

@@ -59,6 +59,17 @@ export function callsBehind(
 /** By its name where something is, or how long: `ids_slice`, `x_lengths`. */
 export const PLACES = /(?:^|_)(?:ids?|idx|ind(?:ex|ices)|masks?|len(?:gth)?s?)(?:_|$)/;
 
+const CUTS_OFF = /^(?:detach|size|dim|numel|item|tolist)$/;
+
+const DESCRIBES = /^(?:shape|ndim|dtype|device|is_cuda)$/;
+
+/** `made.detach()`, and what only tells how large it is, or where: `_, c, h, w = made.size()`. */
+export function isWithoutGraph(node: Node): boolean {
+  return node.kind === "Attribute"
+    ? DESCRIBES.test(node.attr)
+    : node.kind === "Call" && node.func.kind === "Attribute" && CUTS_OFF.test(node.func.attr);
+}
+
 /** Whether what an expression is computed from holds a node; detached parts do not count. */
 function reaches(
   expr: Expr,
@@ -75,7 +86,7 @@ function reaches(
       found = true;
       return false;
     }
-    if (node.kind === "Call" && node.func.kind === "Attribute" && node.func.attr === "detach") return false;
+    if (isWithoutGraph(node)) return false;
     if (withoutData && node.kind === "Attribute" && node.attr === "data") return false;
     if (withoutPlaces && node.kind === "Name" && PLACES.test(node.id)) return false;
     if (node.kind === "Name" && !facts.file.scopes.binds(node))

@@ -81,7 +81,10 @@ function* neverStoredOnSelf(asked: Expr, cache: Expr, facts: Facts): Generator<U
   if (!cls) return;
   // What a network is given to make its anchors with is no module itself.
   const helper = facts.role(cls) === "other" && /cache/.test(own!) && facts.accelerator;
-  if (!(isModuleRole(facts.role(cls)) && facts.hot(asked)) && !helper) return;
+  // Where a network only looks, it may do so for each batch of an evaluation.
+  const within = functionOf(asked);
+  const looks = facts.guesses && within?.kind === "FunctionDef" && within.name !== "__init__";
+  if (!(isModuleRole(facts.role(cls)) && (looks || facts.hot(asked))) && !helper) return;
   const made = attributesOf(cls, facts.file).get(own!)?.writes ?? [];
   if (made.length === 0 || !made.every(({ value }) => value !== null && isEmptyDict(value, facts))) return;
   if (isFilledAnyhow(own!, cls, facts.file) || (helper && !/torch\./.test(facts.file.codeOf(cls)))) return;

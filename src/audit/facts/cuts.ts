@@ -4,8 +4,8 @@ import type { Facts } from "./facts.ts";
 import { paramGiven } from "./returns.ts";
 import { FUNCTIONS, last } from "./torch-names.ts";
 
-/** What takes the numbers of a tensor, or its shape, and leaves its graph. */
-const CUTS = new Set(["detach", "cpu", "numpy", "item", "tolist", "data", "shape", "size", "dim"]);
+/** What takes the numbers of a tensor, or its shape, and leaves its graph; what is copied to the host (`.cpu()`) takes it along. */
+const CUTS = new Set(["detach", "numpy", "item", "tolist", "data", "shape", "size", "dim"]);
 
 /** What takes numbers: Python's own, and loggers, which detach what they are given. */
 const READERS =

@@ -1,9 +1,11 @@
-import { blockOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import { blockOf, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Node, Stmt } from "../../python/tree.ts";
 import { feedsBackward } from "./behind-loss.ts";
-import { MEASURES } from "./evaluation-calls.ts";
+import { DIFFERENTIATES, MEASURES } from "./evaluation-calls.ts";
 import type { Facts } from "./facts.ts";
-import { unrecorded } from "./looks.ts";
+import { isOtherBranch } from "./guards.ts";
+import { SHOWS, unrecorded } from "./looks.ts";
+import { ranByMethod } from "./network-runs.ts";
 import { callTarget } from "./summary.ts";
 
 /** `model.eval()` as a statement, with what stands beside it in its block. */
@@ -11,7 +13,6 @@ interface Switch {
   /** The network, as it is written. */
   readonly network: string;
   readonly at: Call;
-  readonly above: readonly Stmt[];
   /** Up to where the network is switched back. */
   readonly below: readonly Stmt[];
 }
@@ -25,23 +26,32 @@ function* switches({ file }: Facts): Generator<Switch> {
     const place = block.indexOf(statement);
     const rest = block.slice(place + 1);
     const back = rest.findIndex((one) => file.codeOf(one).includes(`${network}.train(`));
-    yield { network, at, above: block.slice(0, place), below: back < 0 ? rest : rest.slice(0, back) };
+    yield { network, at, below: back < 0 ? rest : rest.slice(0, back) };
   }
 }
 
+/** What compares outputs with labels, and gives numbers. */
+const SCORES = /(?:^|[^a-z])(?:accuracy|acc|f1|auc|auroc|scores?|metrics?|evaluate)(?:_\w+)?\(/i;
+
 /**
- * `for batch in loader: …`, which trains, and below it `model.eval(); clean = model(x)`, of which only numbers are read: a look
- * after each epoch.
+ * `for batch in loader: …`, which trains, and below it `model.eval(); clean = model(x)`, of which only numbers are read, or
+ * pictures drawn: a look after each epoch, or after the last.
  */
 export function* looksAfterSteps(facts: Facts): Generator<Call> {
   const { file, stepLoops } = facts;
-  for (const { network, at, above, below } of switches(facts)) {
-    if (!above.some((one) => [...stepLoops].some((loop) => contains(one, loop)))) continue;
+  for (const { network, at, below } of switches(facts)) {
     const fn = functionOf(at);
+    const isDone = (loop: Node): boolean =>
+      loop.end < at.start && functionOf(loop) === fn && !isOtherBranch(loop, at);
+    if (![...stepLoops].some(isDone)) continue;
     if (facts.backwards.some(({ call }) => call.start > at.start && functionOf(call) === fn)) continue;
     const run = below
-      .flatMap((one) => (one.kind === "Assign" && one.value.kind === "Call" ? [one.value] : []))
-      .find((call) => file.textOf(call.func) === network);
+      .flatMap(ranOnce)
+      .find(
+        (call) =>
+          file.textOf(call.func) === network ||
+          ranByMethod(call, { has: (text) => text === network }, facts) !== null,
+      );
     const [target] = run?.parent?.kind === "Assign" ? run.parent.targets : [];
     const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
     const uses = made ? file.scopes.uses(made) : [];
@@ -49,7 +59,8 @@ export function* looksAfterSteps(facts: Facts): Generator<Call> {
     // Handed back, somebody may differentiate it.
     if (uses.some((use) => statementOf(use)?.kind === "Return")) continue;
     const code = below.map((one) => file.codeOf(one)).join("\n");
-    if (MEASURES.test(code) && !/requires_grad(?!\s*=\s*False)|autograd|\.grad\b/.test(code)) yield run;
+    if ((MEASURES.test(code) || SCORES.test(code) || SHOWS.test(code)) && !DIFFERENTIATES.test(code))
+      yield run;
   }
 }
 
@@ -100,6 +111,16 @@ export function isLossOfOff(
   return (
     handed.length > 0 && file.callsNamed(lastWord(call.func)).some(isLearning) && !unrecorded(call, facts)
   );
+}
+
+/** `made = run(x)` of a statement, also under `if` and `with`; what is run in a loop is judged with that. */
+function ranOnce(statement: Node): readonly Call[] {
+  const found: Call[] = [];
+  walk(statement, (node) => {
+    if (node.kind === "Assign" && node.value.kind === "Call") found.push(node.value);
+    return node.kind === "If" || node.kind === "With";
+  });
+  return found;
 }
 
 function callsIn(statement: Node): readonly Call[] {

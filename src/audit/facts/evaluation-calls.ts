@@ -21,12 +21,18 @@ const NAMED =
 /** What a function does that wants numbers of a network, and nothing to differentiate. */
 export const MEASURES = /\.(?:item|numpy|tolist|detach)\(|argmax/;
 
+/** What asks for derivatives. `torch.autograd.Variable(x)`, as tensors were called once, and the profiler ask for none. */
+export const DIFFERENTIATES = /requires_grad(?!\s*=\s*False)|autograd(?!\.(?:profiler|Variable)\b)|\.grad\b/;
+
 /** An evaluation by its name, which leaves it to who calls it whether anything is recorded. */
 export function leavesRecording({ body, decorators, name }: FunctionDef, file: PythonFile): boolean {
   if (decorators.length > 0 || !NAMED.test(name) || OTHERWISE.test(name)) return false;
   const code = body.map((one) => file.codeOf(one)).join("\n");
   return (
-    MEASURES.test(code) && !/_grad\b|inference_mode|set_grad_enabled|backward|autograd|\.grad\b/.test(code)
+    MEASURES.test(code) &&
+    !/_grad\b|inference_mode|set_grad_enabled|backward|autograd(?!\.(?:profiler|Variable)\b)|\.grad\b/.test(
+      code,
+    )
   );
 }
 

@@ -52,11 +52,18 @@ export function switches(file: PythonFile): boolean {
 const DATA =
   /\b(?:Variable|\w*Tensor|tensor|zeros|ones|full|(?:zeros|ones|full)_like|randn?)\([^\n]*?requires_grad\s*=\s*False/g;
 
+/** `for p in self.net_d.parameters(): p.requires_grad = False`, also of a list of them. */
+const OVER_PARAMETERS =
+  /\bfor\s+(\w+)\s+in\s+(?:list\(\s*)?([\w.]+)\.parameters\(\)\s*\)?\s*:\s*\1\.requires_grad(?:\s*=\s*(\w+)|_\(\s*(\w*)\s*\))/g;
+
 /** Of two networks that take turns, freezing the other one does nothing for this. */
 export function freezes(code: string, network: string): boolean {
   if (!FREEZES.test(code)) return false;
   const others = code
     .replaceAll(DATA, "")
+    .replaceAll(OVER_PARAMETERS, (all, _each, of, flag, given) =>
+      !isOfSame(of, network) || (flag ?? (given || "True")) === "True" ? "" : all,
+    )
     .replaceAll(
       /(?:requires|toggle)_grad\w*\(\s*([\w.]+)\s*,\s*(?:\w+\s*=\s*)?(\w+)\s*\)/g,
       (all, of, flag) => (of !== network || flag === "True" ? "" : all),
@@ -65,4 +72,9 @@ export function freezes(code: string, network: string): boolean {
       of !== network || flag === "True" ? "" : all,
     );
   return FREEZES.test(others);
+}
+
+/** One is the other, or a part of it: `net.body` of `net`. */
+function isOfSame(one: string, other: string): boolean {
+  return one === other || one.startsWith(`${other}.`) || other.startsWith(`${one}.`);
 }

@@ -1,12 +1,13 @@
-import { argument } from "../../python/file.ts";
+import { argument, isTrue } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { functionOf } from "../../python/nodes.ts";
+import { contains, functionOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Arg, Attribute, Call, Expr, Name, Subscript } from "../../python/tree.ts";
 import { isOnlyMadeBy, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { callTarget } from "./summary.ts";
 import { FUNCTIONS, METHODS, last } from "./torch-names.ts";
+import { loopsAround } from "./training.ts";
 import { isUsedUp } from "./used-up.ts";
 
 /** These return views, or may return their argument itself. */
@@ -25,10 +26,10 @@ export function isOneOf(some: readonly Definition[], ...those: readonly (Definit
 /** Whether the copy may be written to: kept somewhere, handed on (`returned`: but to those who call), or changed in place. */
 export function isChangedLater(call: Call, facts: Facts, returned = false): boolean {
   // `x.clone()[:, :-1]`: what is done with the part is done with the copy.
-  const read = partOfMany(cutOff(call));
+  const read = handedOn(call, facts);
   const { parent } = read;
   // `x.clone().mean()`: used up at once.
-  if (parent?.kind === "Attribute" && parent.value === read) return parent.attr.endsWith("_");
+  if (parent?.kind === "Attribute" && parent.value === read) return isWriting(parent);
   if (parent?.kind === "Binary") return false;
   // `self.log_probs(logits=out.logits.clone())`, a method that only reads what it gets.
   if (parent?.kind === "Arg" && parent.parent?.kind === "Call")
@@ -38,20 +39,12 @@ export function isChangedLater(call: Call, facts: Facts, returned = false): bool
   return name === null || isChangedUnder(name, facts, returned);
 }
 
-/** `x.clone().detach()` is the copy itself. */
-function cutOff(call: Call): Call {
-  const { parent } = call;
-  return parent?.kind === "Attribute" && parent.attr === "detach" && parent.parent?.kind === "Call"
-    ? parent.parent
-    : call;
-}
-
 /** Whether what has this name may be written to, by it or by another name for it or for a part: `scores = copy[:, :-1]`. */
 function isChangedUnder(name: Name, facts: Facts, returned: boolean, depth = 0): boolean {
   const made = depth < 4 ? facts.file.scopes.definitionAt(name) : null;
   if (!made || isAddedTo(made, name, facts.file)) return true;
   return facts.file.scopes.uses(made).some((use) => {
-    const read = partOfMany(use);
+    const read = handedOn(use, facts);
     const at = read.parent;
     if (at?.kind === "Binary" || at?.kind === "Compare") return false;
     // `out += copy`
@@ -59,10 +52,46 @@ function isChangedUnder(name: Name, facts: Facts, returned: boolean, depth = 0):
     // A loss, or a function of torch's, only reads it; one of this file may.
     if (at?.kind === "Arg" && at.parent?.kind === "Call")
       return !isReadBy(at.parent, facts) && !isOnlyRead(at, at.parent, facts);
-    if (at?.kind === "Attribute" && at.value === read) return /[^_]_$/.test(at.attr) || at.attr === "data";
+    if (at?.kind === "Attribute" && at.value === read) return isWriting(at);
     if (returned && at?.kind === "Return") return false;
     const other = renamed(read);
     return other === null || isChangedUnder(other, facts, returned, depth + 1);
+  });
+}
+
+/** Whether what was copied is seen to be written to after the copy, by its name or by another one: the copy has the numbers from before. */
+export function isSourceWritten(call: Call, source: Expr, facts: Facts): boolean {
+  let root = source;
+  while (root.kind === "Call" && root.func.kind === "Attribute") root = root.func.value;
+  const [loop] = loopsAround(call);
+  return (
+    root.kind === "Name" &&
+    facts.file.scopes.reaching(root).some((made) => {
+      // Made before the loop, it is written to in the next turn as well.
+      const from = loop && !contains(loop, made.node) ? 0 : call.end;
+      return isWrittenUnder(made, root, from, facts);
+    })
+  );
+}
+
+function isWrittenUnder(made: Definition, name: Name, from: number, facts: Facts, depth = 0): boolean {
+  if (isAddedTo(made, name, facts.file)) return true;
+  return facts.file.scopes.uses(made).some((use) => {
+    if (use.start < from) return false;
+    const read = handedOn(use, facts);
+    const at = read.parent;
+    if (at?.kind === "Attribute" && at.value === read)
+      return (
+        isWriting(at) &&
+        (at.attr !== "data" || /^\.data(?:\[|\.\w*[^_]_\b)/.test(facts.file.text.slice(read.end)))
+      );
+    if (at?.kind === "AugAssign") return at.target === read;
+    if (at?.kind === "Assign" && at.targets.includes(read)) return read.kind !== "Name";
+    if (at?.kind === "Arg" && at.parent?.kind === "Call")
+      return at.name === "out" || at.parent.args.some((one) => one.name === "inplace" && isTrue(one.value));
+    const other = depth < 4 ? renamed(read) : null;
+    const again = other && facts.file.scopes.definitionAt(other);
+    return again ? isWrittenUnder(again, other, from, facts, depth + 1) : false;
   });
 }
 
@@ -110,11 +139,23 @@ function renamed(read: Expr): Name | null {
   return name?.kind === "Name" && more.length === 0 ? name : null;
 }
 
-/** `copy[:half]` of `copy`: who reads some of it reads it. */
-function partOfMany(use: Expr): Expr {
+/** Methods that hand on the tensor itself, or a view of it. */
+const HANDS_ON =
+  /^(?:detach|view|view_as|reshape|reshape_as|flatten|unflatten|squeeze|unsqueeze|transpose|permute|t|swapaxes|swapdims|movedim|moveaxis|narrow|select|diagonal|unfold|chunk|split|unbind|contiguous|to|cuda|float|half|bfloat16|double|type|type_as|expand|expand_as|numpy)$/;
+
+/** `copy[:half]`, `copy.squeeze(0)`, `copy.detach()` of `copy`: what is done with that is done with the copy. */
+export function handedOn<T extends Expr>(use: T, facts: Facts): Expr {
   const { parent } = use;
-  return parent?.kind === "Subscript" && parent.value === use ? partOfMany(parent) : use;
+  if (parent?.kind === "Subscript" && parent.value === use) return handedOn(parent, facts);
+  if (parent?.kind !== "Attribute" || parent.value !== use) return use;
+  if (/^m?T$/.test(parent.attr)) return handedOn(parent, facts);
+  const isView = HANDS_ON.test(parent.attr) || (parent.attr === "cpu" && !facts.accelerator);
+  return isView && parent.parent?.kind === "Call" && parent.parent.func === parent
+    ? handedOn(parent.parent, facts)
+    : use;
 }
+
+const isWriting = ({ attr }: Attribute): boolean => /[^_]_$/.test(attr) || attr === "data";
 
 /** A loss, or a function of torch's that writes nothing in place. */
 function isReadBy({ func, args }: Call, facts: Facts): boolean {

@@ -53,11 +53,23 @@ export function isCounted(expr: Expr, facts: Facts, depth = 0): boolean {
     const inner = positional(expr, 0);
     return inner !== null && (isRange(inner, facts) || again(inner));
   }
+  // `np.reshape(np.array(range(n)), [1, n, 1, 1])`, `np.arange(n).astype(np.float32)`
+  const laidOut = LAYS_OUT.test(name)
+    ? positional(expr, 0)
+    : name === "" &&
+        expr.func.kind === "Attribute" &&
+        /^(?:astype|reshape|copy|repeat|tolist)$/.test(expr.func.attr)
+      ? expr.func.value
+      : null;
+  if (laidOut && again(laidOut)) return true;
   return (
     isRange(expr, facts) ||
     (/^numpy\.(?:arange|linspace)$/.test(name) && expr.args.every(({ value }) => isArithmetic(value, facts)))
   );
 }
+
+const LAYS_OUT =
+  /^numpy\.(?:array|asarray|reshape|expand_dims|tile|repeat|stack|ascontiguousarray|float32|float64)$/;
 
 /** `[0.0] * n` */
 function isFilledList(expr: Expr): boolean {

@@ -5,12 +5,12 @@ import { last } from "./torch-names.ts";
 
 /** Methods by which a network is run to see what comes of it. */
 const INFERS =
-  /^_?(?:infer(?:ence)?|synthesi[sz]e|translate|transcribe|predict|reconstruct|sample|generate|caption|detect|denoise|stylize|recommend|score|embed|encode|decode)(?:_\w+)?$/;
+  /^_?(?:infer(?:ence)?|synthesi[sz]e|translate|transcribe|predict|reconstruct|sampl(?:e|ing)|generate|(?:get_)?score|test|caption|detect|denoise|stylize|recommend|embed|encode|decode)(?:_\w+)?$/;
 
 /** Of a method that runs a network so: whether it leaves it to who calls it that nothing is recorded. */
 export function infersRecorded(fn: FunctionDef, file: PythonFile): boolean | undefined {
   if (fn.parent?.kind !== "ClassDef" || !INFERS.test(fn.name)) return undefined;
-  return !/_grad\b|inference_mode|autograd|\.detach\(|\.data\b/.test(
+  return !/_grad\b|inference_mode|autograd(?!\.(?:profiler|Variable)\b)|\.detach\(|\.data\b/.test(
     file.text.slice(fn.decorators[0]?.start ?? fn.start, fn.end),
   );
 }

@@ -11,7 +11,7 @@ import type { Facts } from "./facts.ts";
 import { attributeMayBeDifferentiated, mayBeDifferentiated } from "./flow.ts";
 import { isCutEntry, isPlain } from "./likely-graphs.ts";
 import { callsOf } from "./returns.ts";
-import { isThrottle } from "./turns.ts";
+import { isThrottle, skips, skipsAbove } from "./turns.ts";
 import { loopsAround } from "./training.ts";
 import type { Loop } from "./training.ts";
 
@@ -402,11 +402,12 @@ export function isRescaled({ name, value }: Definition): boolean {
   );
 }
 
-/** `if step % 100 == 0: total = 0.0`: begun anew now and then, and alive for many turns all the same. */
+/** `if step % 100 == 0: total = 0.0`, also below `if step % 100: continue`: begun anew now and then, and alive for many turns all the same. */
 export function isReset(definition: Definition, loop: Loop | FunctionDef | null): boolean {
   if (!loop || !contains(loop, definition.node) || !isFresh(definition)) return false;
   for (let at = definition.node.parent; at && at !== loop; at = at.parent)
-    if (at.kind === "If" && isThrottle(at.test)) return true;
+    if ((at.kind === "If" && isThrottle(at.test)) || skipsAbove(at).some(({ test }) => skips(test)))
+      return true;
   return false;
 }
 

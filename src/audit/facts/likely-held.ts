@@ -4,7 +4,8 @@ import type { Facts } from "./facts.ts";
 import { stepIn } from "./held-outputs.ts";
 import { isLanguageModel, isOfPixels, isOfSounds } from "./large-outputs.ts";
 import { isEvaluating } from "./likely-puts.ts";
-import { isNetwork, networkCall } from "./networks.ts";
+import { isLossName } from "./naming.ts";
+import { helperRun, isNetwork, networkCall } from "./networks.ts";
 import { isAskedForSize, isThrowaway } from "./output-uses.ts";
 import type { ProjectFacts } from "./project.ts";
 import { returnsByName } from "./returns.ts";
@@ -56,9 +57,13 @@ function largeOne(names: readonly Name[], { value }: Assign, facts: Facts): Name
   }
   const several = names.length > 1;
   if (STEP.test(last) || facts.callee(call)?.reachesBackward === true)
-    return isHandedDetached(call, facts)
-      ? null
-      : (names.find(({ id }) => HANDED_OUT.test(id) || (!several && id === "context")) ?? null);
+    return (
+      (isHandedDetached(call, facts)
+        ? undefined
+        : names.find(({ id }) => HANDED_OUT.test(id) || (!several && id === "context"))) ??
+      names.find((name) => isHandedOut(name, call, facts)) ??
+      null
+    );
   if (!isNetwork(call.func, facts) && !networkCall(call, facts)) return null;
   if (several && facts.networks.isLoss(call.func)) return null;
   return (
@@ -68,6 +73,15 @@ function largeOne(names: readonly Name[], { value }: Assign, facts: Facts): Name
     ) ??
     null
   );
+}
+
+/** `loss, shown, maps = train(batch)` of this file, which hands back in that place what the network gave, whatever it is called. */
+function isHandedOut(name: Name, call: Call, facts: Facts): boolean {
+  const at = name.parent?.kind === "Tuple" ? name.parent.items.indexOf(name) : null;
+  const own = facts.file.scopes.definitionAt(name);
+  // What the next turn compares with is wanted until then.
+  const isCarried = own === null || facts.file.scopes.uses(own).some(({ start }) => start < name.start);
+  return !isCarried && !isLossName(name.id) && isWide(name, facts) && helperRun(call, at, facts) !== null;
 }
 
 /** `log_softmax(logits[:, at, :].float(), -1)` */

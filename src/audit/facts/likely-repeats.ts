@@ -1,9 +1,10 @@
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, lastWord, namesIn, walk } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, namesIn, walk } from "../../python/nodes.ts";
 import type { Call, Clause, Expr, Node } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { isChanged, repeated } from "./invariants.ts";
+import { leftOutOfClass } from "./left-out.ts";
 import { isNetwork } from "./networks.ts";
 import { loopsAround } from "./training.ts";
 import type { Loop } from "./training.ts";
@@ -46,7 +47,8 @@ export function likelyRepeat(call: Call, facts: Facts): "turn" | "step" | null {
   const quiet = facts.gradMode(call) === "off";
   if (!loop) {
     // What is asked without gradients need not be frozen by its name, if no optimizer is seen to have it.
-    if (!(frozen || (quiet && PART.test(lastWord(net)))) || !facts.everyStep(call)) return null;
+    const untrained = frozen || (quiet && PART.test(lastWord(net))) || facts.once(leftOutRuns).has(call);
+    if (!untrained || !facts.everyStep(call)) return null;
     return call.args.every(({ value }) => isMadeOnce(value, facts)) && !isTrained(net, file) ? "step" : null;
   }
   if (facts.frequency(call, loop) === "throttled" || !(facts.mayBeHot(call) || facts.anyTraining))
@@ -66,9 +68,25 @@ export function likelyRepeat(call: Call, facts: Facts): "turn" | "step" | null {
     !/^(?:range|trange)\(/.test(file.textOf(loop.iter)) &&
     facts.hot(call) !== null
     ? "turn"
-    : loop.kind === "For" && !isUnnamed(loop, file) && facts.hot(call) !== null
+    : loop.kind === "For" &&
+        (!isUnnamed(loop, file) || (quiet && isAttack(loop, file))) &&
+        facts.hot(call) !== null
       ? "turn"
       : null;
+}
+
+/** What a class runs, and none of its optimizers has. */
+const leftOutRuns = (facts: Facts): ReadonlySet<Call> =>
+  new Set([...leftOutOfClass(facts)].map(({ run }) => run));
+
+/** `for _ in range(steps):` that moves an input by its gradient, with a network that was put into eval mode: it drops nothing. */
+function isAttack(loop: Loop, file: PythonFile): boolean {
+  const fn = functionOf(loop);
+  return (
+    fn !== null &&
+    /\bautograd\.grad\(|\.grad\b/.test(file.codeOf(loop)) &&
+    /\.eval\(\)/.test(file.codeOf({ start: fn.start, end: loop.start }))
+  );
 }
 
 /** The network that is run: `teacher` of `teacher(x)` and of `teacher.encode(x)`. */
@@ -242,6 +260,11 @@ function isMadeOnce(expr: Expr, facts: Facts): boolean {
     else break;
   }
   if (at.kind === "Const" || at.kind === "Num" || at.kind === "Str") return true;
+  // `torch.zeros(1, 72, device=self.device)`
+  if (at.kind === "Call" && /^torch\.(?:zeros|ones|eye|full)$/.test(facts.file.dotted(at.func) ?? ""))
+    return at.args.every(
+      ({ name, value }) => name !== null || value.kind === "Num" || isSetting(value, facts),
+    );
   if (at.kind === "List" || at.kind === "Tuple") return at.items.every((item) => isMadeOnce(item, facts));
   // `self.net.latent_avg`, a constant of a network by its name
   if (at.kind === "Attribute" && selfAttribute(at.value) !== null)
@@ -257,6 +280,12 @@ function isMadeOnce(expr: Expr, facts: Facts): boolean {
     SAME.test(at.id) &&
     facts.file.scopes.reaching(at).every(({ how }) => how === "param")
   );
+}
+
+/** `self.width` that only `__init__` sets. */
+function isSetting(expr: Expr, { file }: Facts): boolean {
+  const own = selfAttribute(expr);
+  return own !== null && isKept(expr, own, file);
 }
 
 function hasName(expr: Expr): boolean {

@@ -90,7 +90,10 @@ const LOOKS = /^(?:cpu|numpy|tolist|argmax)$/;
  */
 export function* likelyLooked(facts: Facts): Generator<Call> {
   const { file } = facts;
-  if (facts.backwards.length === 0) return;
+  if (facts.backwards.length === 0) {
+    yield* judgedApart(facts);
+    return;
+  }
   for (const look of file.callsNamed("cpu", "numpy", "tolist", "argmax")) {
     if (look.func.kind !== "Attribute" || !LOOKS.test(look.func.attr)) continue;
     const run = look.func.value;
@@ -99,4 +102,32 @@ export function* likelyLooked(facts: Facts): Generator<Call> {
     if (loopsAround(run).some((loop) => facts.stepLoops.has(loop))) continue;
     yield run;
   }
+}
+
+const JUDGES = /^(?:evaluat|valid|visuali[sz]e|test|render_test|show|plot|preview)/;
+
+/**
+ * `def evaluate(model, dataset, device)` in a file of its own, which runs what it is handed and cuts off what comes of it; nobody who
+ * calls it has switched recording off.
+ */
+function* judgedApart(facts: Facts): Generator<Call> {
+  const { file } = facts;
+  for (const { targets, value } of file.all("Assign")) {
+    const fn = value.kind === "Call" && value.func.kind === "Name" ? functionOf(value) : null;
+    if (value.kind !== "Call" || value.func.kind !== "Name" || targets.length > 1) continue;
+    if (fn?.kind !== "FunctionDef" || !JUDGES.test(fn.name) || fn.parent?.kind !== "Module") continue;
+    const { id } = value.func;
+    if (!NETWORK.test(id) || !fn.params.some(({ name }) => name === id)) continue;
+    if (!records(value, facts) || facts.functionFacts(value).callersGradOff !== "never") continue;
+    const [target] = targets;
+    const [output] = target?.kind === "Tuple" ? target.items : [target];
+    const made = output?.kind === "Name" ? file.scopes.definitionAt(output) : null;
+    const uses = made ? file.scopes.uses(made) : [];
+    if (uses.length > 0 && uses.every((use) => isCutFurtherOn(use) || isLookedAt(use))) yield value;
+  }
+}
+
+/** `output` of `output.cpu()`, `output.argmax(1)` */
+function isLookedAt({ parent }: Name): boolean {
+  return parent?.kind === "Attribute" && LOOKS.test(parent.attr);
 }

@@ -1,10 +1,24 @@
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, statementOf } from "../../python/nodes.ts";
-import type { Assign, Attribute, Call, Expr, If, Name, Node } from "../../python/tree.ts";
+import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import type {
+  Assign,
+  Attribute,
+  Call,
+  ClassDef,
+  Expr,
+  FunctionDef,
+  If,
+  Name,
+  Node,
+} from "../../python/tree.ts";
+import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { DIFFERENTIATES } from "./evaluation-calls.ts";
 import { lexicalGrad } from "./gradmode.ts";
+import { ranByHelper } from "./handed-networks.ts";
+import { inferringWords } from "./inferring.ts";
 import { runsNetwork } from "./network-runs.ts";
-import { isNetwork } from "./networks.ts";
+import { helperRun, isNetwork, runsReturnedTo } from "./networks.ts";
 import { callTarget } from "./summary.ts";
 import { loopsAround } from "./training.ts";
 import type { Loop } from "./training.ts";
@@ -31,6 +45,8 @@ export function unrecorded(node: Node, facts: Facts): boolean {
   return mode === "off" || (mode === "unknown" && facts.functionFacts(node).callersGradOff !== "unknown");
 }
 
+const ASKS = /autograd(?!\.(?:profiler|Variable)\b)|\.grad\b/;
+
 /** `if step % 100 == 0: images = netG(noise); save_image(images)`: a look now and then, in the step's own loop, or below it. */
 function* shownNowAndThen(facts: Facts): Generator<Look> {
   const { file } = facts;
@@ -41,13 +57,13 @@ function* shownNowAndThen(facts: Facts): Generator<Look> {
     if (call.kind !== "Call" || !target || call.func.kind === "Call") continue;
     const names = boundBy(target);
     const block = names.length > 0 ? lookedAtIn(statement, facts) : [];
-    if (block.length === 0 || !isNetwork(call.func, facts) || facts.networks.isLoss(call.func)) continue;
-    if (facts.networks.isFrozen(call.func) || facts.gradMode(call) !== "on" || unrecorded(call, facts))
-      continue;
+    const net = block.length > 0 ? networkShown(call, facts) : null;
+    if (net === null || facts.networks.isLoss(net) || facts.networks.isFrozen(net)) continue;
+    if (facts.gradMode(call) !== "on" || unrecorded(call, facts)) continue;
     // What is differentiated, penalised or handed back needs its graph.
     if (
       facts.backwards.some((one) => block.some((node) => contains(node, one.call))) ||
-      block.some((node) => /autograd|\.grad\b/.test(file.codeOf(node)))
+      block.some((node) => ASKS.test(file.codeOf(node)))
     )
       continue;
     const uses = names.flatMap((name) => file.scopes.uses(file.scopes.definitionAt(name)!));
@@ -55,6 +71,26 @@ function* shownNowAndThen(facts: Facts): Generator<Look> {
     if (uses.length === 0 || uses.some((use) => !isInside(use) || !isLook(use, file))) continue;
     yield { run: call, shown: names[0]!.id };
   }
+}
+
+/** `net` of `net(z)`, of `sample(net, z)`, which differentiates nothing, and, likely, of `net.sample(z)`. */
+function networkShown(call: Call, facts: Facts): Expr | null {
+  const { file, project } = facts;
+  const { func } = call;
+  if (isNetwork(func, facts)) return func;
+  const fn = file.functionNamed(callTarget(call, file));
+  if (fn)
+    return facts.callee(call)?.reachesBackward === true || DIFFERENTIATES.test(file.codeOf(fn))
+      ? null
+      : ranByHelper(call, (value) => isNetwork(value, facts), file);
+  const of = func.kind === "Attribute" ? func.value : null;
+  const net = of?.kind === "Attribute" && of.attr === "module" ? of.value : of;
+  return facts.guesses &&
+    net !== null &&
+    inferringWords(project).get((func as Attribute).attr) === true &&
+    isNetwork(net, facts)
+    ? net
+    : null;
 }
 
 /** `net(z)` of `net(z).detach().cpu()` */
@@ -83,7 +119,9 @@ function lookedAtIn(statement: Assign, facts: Facts): readonly Node[] {
   return rest.some((one) => SHOWS.test(facts.file.codeOf(one))) ? rest : [];
 }
 
-const SHOWS = /\b(?:save_image|imshow|imsave|savefig|add_images?|make_grid|add_figure)\(|wandb\.Image\(/;
+/** What shows or saves pictures. */
+export const SHOWS =
+  /\b(?:save_image|imshow|imsave|savefig|add_images?|make_grid|add_figure)\(|wandb\.Image\(/;
 
 /** The loop over epochs whose body has the loop over steps, or calls who has. */
 function aroundSteps(node: Node, facts: Facts): Loop | null {
@@ -113,7 +151,10 @@ function* cutOff(facts: Facts): Generator<Look> {
     const call = cut ? ((statement.value as Call).func as Attribute).value : statement.value;
     if (call.kind !== "Call" || statement.targets.length !== 1 || !target || call.args.length === 0) continue;
     const names = target.kind === "Name" ? [target] : target.kind === "Tuple" ? target.items : [];
-    if (names.length === 0 || !runsNetwork(call, facts) || !facts.hot(statement)) continue;
+    // A file of networks alone may leave it to another to freeze them.
+    const runs = facts.backwards.length > 0 && runsNetwork(call, facts);
+    if (names.length === 0 || !(runs || isRunByOwn(call, names, facts))) continue;
+    if (!facts.hot(statement)) continue;
     if (facts.gradMode(call) !== "on" || unrecorded(call, facts)) continue;
     const uses = names.flatMap((name) => {
       const definition = name.kind === "Name" ? file.scopes.definitionAt(name) : null;
@@ -123,6 +164,27 @@ function* cutOff(facts: Facts): Generator<Look> {
     if (!cut && !uses.every((use) => isCut(use))) continue;
     yield { run: call, shown: null };
   }
+}
+
+/** `fake, _ = self.generate(x)`, a method of the class that hands back what a network makes, and leaves nothing of it on self. */
+function isRunByOwn(call: Call, names: readonly Expr[], facts: Facts): boolean {
+  const { file } = facts;
+  const own = selfAttribute(call.func);
+  const cls = own === null ? null : classOf(call);
+  const method = cls && methodsOf(cls).find(({ name }) => name === own);
+  if (!method || leavesOnSelf(method, cls, file)) return false;
+  const runs = runsReturnedTo(call, facts).filter(
+    (run) => !facts.networks.isLoss(run.func) && !facts.networks.isFrozen(run.func),
+  );
+  return (
+    runs.some((run) => lexicalGrad(run, file) === null && facts.gradMode(run) !== "off") &&
+    names.some((_, at) => helperRun(call, names.length > 1 ? at : null, facts) !== null)
+  );
+}
+
+/** `self.fake = net(x)`: who reads it there may want its graph. */
+function leavesOnSelf(method: FunctionDef, cls: ClassDef, file: PythonFile): boolean {
+  return [...attributesOf(cls, file).values()].some(({ writes }) => writes.some((one) => one.in === method));
 }
 
 function isDetach({ func }: Call): boolean {

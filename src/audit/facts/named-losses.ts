@@ -4,7 +4,7 @@ import { ancestors, classOf, contains, functionOf, lastWord, walk } from "../../
 import type { Definition } from "../../python/scopes.ts";
 import type { Assign, Call, ClassDef, Expr } from "../../python/tree.ts";
 import type { Unwanted } from "./anothers-steps.ts";
-import { PLACES } from "./behind-loss.ts";
+import { PLACES, isWithoutGraph } from "./behind-loss.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import { isDetached } from "./detached.ts";
 import type { Facts } from "./facts.ts";
@@ -108,7 +108,7 @@ function recordedBehind(expr: Expr, facts: Facts, seen = new Set<Definition>()):
   const { file } = facts;
   const found: Call[] = [];
   walk(expr, (node) => {
-    if (node.kind === "Lambda") return false;
+    if (node.kind === "Lambda" || isWithoutGraph(node)) return false;
     if (node.kind === "Attribute" && node.attr === "data") return false;
     if (node.kind === "Call") {
       if (lastWord(node.func) === "detach" || lexicalGrad(node, file) === "off") return false;

@@ -35,6 +35,7 @@ export function ranByMethod(
   const { value } = func;
   const net = value.kind === "Attribute" && value.attr === "module" ? value.value : value;
   if (!modes.has(file.textOf(value)) && !modes.has(file.textOf(net))) return null;
+  if (isFrozenWhole(net, facts)) return null;
   if (facts.guesses && inferringWords(facts.project).get(func.attr) === true) return net;
   if (net !== value) return null;
   const methods = file
@@ -44,6 +45,19 @@ export function ranByMethod(
         name === func.attr && parent?.kind === "ClassDef" && isModuleRole(facts.role(parent)),
     );
   return methods.length > 0 && methods.every((fn) => runsLayers(fn, facts)) ? func.value : null;
+}
+
+/** `net.freeze()`, as Lightning has it, after which nothing is recorded of what only data goes into. */
+function isFrozenWhole(net: Expr, { file }: Facts): boolean {
+  return file
+    .callsNamed("freeze")
+    .some(
+      ({ args, func }) =>
+        args.length === 0 &&
+        func.kind === "Attribute" &&
+        functionOf(func) === functionOf(net) &&
+        file.textOf(func.value) === file.textOf(net),
+    );
 }
 
 function runsLayers(fn: FunctionDef, facts: Facts, depth = 0): boolean {

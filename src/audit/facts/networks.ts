@@ -94,7 +94,7 @@ function isLayer(made: Expr | null | undefined, file: PythonFile): boolean {
 
 /** Methods of networks that run them for a loss: `model.loss(batch)`. */
 const LOSS_METHODS =
-  /^(?:(?:compute|get|calc|calculate|train|training|forward)_)?(?:loss(?:es)?|nll|elbo|neg_log_likelihood)$/;
+  /^(?:(?:compute|get|calc|calculate|train|training|forward)_)?(?:(?:all_)?loss(?:es)?|nll|elbo|neg_log_likelihood)$/;
 
 /** The network that `model.loss(batch)` runs; what is given outputs, `model.loss(model(x), y)`, only compares them. */
 export function networkOfLoss(call: Call, facts: Facts): Expr | null {

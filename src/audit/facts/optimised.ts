@@ -3,9 +3,11 @@ import { contains, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 import { isOnlyMadeBy } from "./classes.ts";
+import { WRAPPERS } from "./constructors.ts";
 import type { Facts } from "./facts.ts";
 import { isOtherBranch } from "./guards.ts";
 import { moved } from "./naming.ts";
+import { callTarget } from "./summary.ts";
 
 /** `net.features[:16].to(device)` around a call or a name. */
 export function outermost(expr: Expr): Expr {
@@ -54,14 +56,36 @@ function compiledFrom(expr: Expr, file: PythonFile): Expr {
   return compiled?.name === null && compiled.star === 0 ? compiled.value : expr;
 }
 
+/** `net` of `FullyShardedDataParallel(net)`, and of `shard(net)`, a function of this file that puts that around it and freezes nothing. */
+function wrappedFrom(expr: Expr, file: PythonFile): Expr {
+  const given = expr.kind === "Call" ? expr.args[0] : undefined;
+  if (expr.kind !== "Call" || given?.name !== null || given.star !== 0) return compiledFrom(expr, file);
+  if (WRAPPERS.test(file.dotted(expr.func) ?? "")) return given.value;
+  const fn = file.functionNamed(callTarget(expr, file));
+  const name = fn?.params[0]?.name;
+  const wraps =
+    fn?.parent?.kind === "Module" &&
+    !/requires_grad|freeze|no_grad|inference_mode/.test(file.codeOf(fn)) &&
+    file
+      .all("Call")
+      .some(
+        ({ args: [inner], func }) =>
+          contains(fn, func) &&
+          inner?.value.kind === "Name" &&
+          inner.value.id === name &&
+          WRAPPERS.test(file.dotted(func) ?? ""),
+      );
+  return wraps ? given.value : compiledFrom(expr, file);
+}
+
 /** A parameter or variable of this very function: whether anything else trains it is seen here. */
 export function isOwnNetwork(callee: Expr, fn: Node, optimised: readonly Expr[], facts: Facts): boolean {
   if (callee.kind !== "Name") return false;
   const { id } = callee;
   const definitions = facts.file.scopes.lookup(callee)?.definitions ?? [];
-  // `net = net.to(device)` is what it was, and so is `net = torch.compile(net)`.
+  // `net = net.to(device)` is what it was, and so are `net = torch.compile(net)` and `net = shard(net)`.
   const made = definitions.filter(({ how, value }) => {
-    const from = how === "assign" && value ? moved(compiledFrom(value, facts.file)) : null;
+    const from = how === "assign" && value ? moved(wrappedFrom(value, facts.file)) : null;
     return from === value || from?.kind !== "Name" || from.id !== id;
   });
   // `if small: net = resnet18()`, `else: net = resnet50()`: one of them.
@@ -127,7 +151,8 @@ function sharesParameters(callee: Name, made: Definition, optimised: Expr, { fil
               ? [statement.value]
               : [];
         // `net = Pair(body, head)`, `net.body = body`, `net.add_module("body", body)`
-        return to !== undefined && file.textOf(to).startsWith(id);
+        const text = to === undefined ? "" : file.textOf(to);
+        return text.startsWith(id) && !/^\w/.test(text.slice(id.length));
       }),
     )
   );

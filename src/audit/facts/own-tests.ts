@@ -4,8 +4,10 @@ import type { Call, ClassDef, FunctionDef } from "../../python/tree.ts";
 import { isSelf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { lexicalGrad } from "./gradmode.ts";
+import { isOtherBranch } from "./guards.ts";
 import { STEPPERS } from "./names.ts";
 import { isNetwork } from "./networks.ts";
+import { callsOf } from "./returns.ts";
 
 /** By its name what a class around networks does for an evaluation. */
 const TESTS = /^_*(?:test|validate|evaluate|inference)(?:_(?:step|batch|model|one))?$/;
@@ -14,7 +16,7 @@ const TESTS = /^_*(?:test|validate|evaluate|inference)(?:_(?:step|batch|model|on
 const TESTS_STEP = /^_*(?:val|valid|validation|eval|evaluation)_(?:step|batch|one)$/;
 
 /** What speaks of recording has been thought about. */
-const SPEAKS = /_grad\b|inference_mode|\.detach\(|\.backward\(|autograd\b/;
+const SPEAKS = /_grad\b|inference_mode|\.detach\(|\.backward\(|autograd\b(?!\.(?:profiler|Variable)\b)/;
 
 /**
  * `def test(self): self.forward()`, of a class that has a method which takes a step beside it, its own or one that it leaves to its heirs:
@@ -47,6 +49,38 @@ export function isTestOfTrained(fn: FunctionDef, facts: Facts): boolean {
     methodsOf(cls).some((method) => method !== fn && isDifferentiatedIn(method, facts.file))
   );
 }
+
+/**
+ * `def test(model, x): model.eval(); out = model(x)`, which a program asks once it has trained: of a whole set that is one call, and
+ * its graph is as large as that.
+ */
+export function isTestAfterTraining(fn: FunctionDef, facts: Facts): boolean {
+  const { file } = facts;
+  if (fn.parent?.kind !== "Module" || !MEASURES_ONE.test(fn.name)) return false;
+  const { callersGradOff, reachesBackward } = facts.functionFacts(fn.body[0] ?? fn);
+  if (callersGradOff !== "never" || reachesBackward || !GIVES_NUMBERS.test(file.codeOf(fn))) return false;
+  return callsOf(fn, file).some((site) => {
+    const around = functionOf(site);
+    return (
+      // Also in a closure that the optimizer is handed.
+      facts.backwards.some(
+        ({ call }) => call.end < site.start && (around ? contains(around, call) : functionOf(call) === null),
+      ) ||
+      file
+        .all("Call")
+        .some(
+          (one) =>
+            one.end < site.start &&
+            functionOf(one) === around &&
+            facts.callee(one)?.reachesBackward === true &&
+            !isOtherBranch(one, site),
+        )
+    );
+  });
+}
+
+/** What is read of outputs, and takes no graph along. */
+const GIVES_NUMBERS = /\.(?:item|numpy|tolist)\(|(?:^|[^a-z])(?:accuracy|acc|auc|f1)(?:_\w+)?\(/;
 
 const isTestOfSteps = (cls: ClassDef, facts: Facts): boolean =>
   facts.role(cls) === "other" && takesSteps(cls, facts.file);

@@ -328,6 +328,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
         parameters,
         params:
           summary.keeps ||
+          summary.reads ||
           summary.copies ||
           summary.table ||
           summary.reduces ||

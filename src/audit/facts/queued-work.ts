@@ -39,10 +39,17 @@ export function isWork(call: Call, timed: Node | null, facts: Facts): boolean {
   );
 }
 
+/** `model.sample(16)`: not `generate`, which asks after each token whether it was the last. */
+const OF_NETWORKS =
+  /^(?:sample|encode|decode|reconstruct|infer|inference|synthesi[sz]e|denoise|(?:extract|get)_features|forward_\w+)$/;
+
 /** By what is known of the function, or else by its name: `self.train_step(batch)`, `agent.update(batch)`. */
 function isLikelyWork(call: Call, facts: Facts): boolean {
   if (facts.backwards.length > 0 && ranNetwork(call, facts) !== null) return true;
   const callee = facts.callee(call);
+  const { func } = call;
+  if (func.kind === "Attribute" && OF_NETWORKS.test(func.attr) && isNetwork(func.value, facts))
+    return callee?.reads !== true;
   if (callee) return (callee.reachesBackward || callee.forwards) && !callee.reads && callee.queues;
   return (
     facts.file.functionNamed(callTarget(call, facts.file)) === undefined &&

@@ -15,6 +15,15 @@ export function whyNot(node: Node, facts: Facts): string | null {
   return option?.why ?? whyIdle(node, facts) ?? whyChosen(node, facts);
 }
 
+/** Why a name is a number as the code is shipped: all that makes it a tensor does not run. */
+export function whyNumber(node: Node, facts: Facts): string | null {
+  const made = node.kind === "Name" ? facts.file.scopes.reaching(node) : [];
+  const others = made.filter(({ value }) => value?.kind !== "Num");
+  if (others.length === 0 || others.length === made.length) return null;
+  const reasons = others.map((one) => whyNot(one.node, facts));
+  return reasons.every((one) => one !== null) ? reasons[0]! : null;
+}
+
 const optionOf = (node: Node, { file, project }: Facts): Behind | null =>
   optionBehind(node, file, project) ?? behindCallers(node, file, project);
 

@@ -24,22 +24,38 @@ export function countedOn(
 ): Condition | null {
   const { file } = facts;
   const [from, to] = [askedAt(flag, file).end, askedAt(guard, file).start];
-  const counts = file
+  const isBetween = (one: Node): boolean => one.start > from && one.end < to && contains(loop, one);
+  const counts: Count[] = file
     .all("AugAssign")
-    .filter(
-      (one) =>
-        one.start > from &&
-        one.end < to &&
-        contains(loop, one) &&
-        mentions(stepped.of, file.textOf(one.target)),
-    );
-  const [one, ...more] = counts;
+    .filter(isBetween)
+    .map((at) => ({ at, target: at.target, byOne: at.op === "+" && isOne(at.value) }));
+  // `step = step + 1`
+  for (const at of file.all("Assign"))
+    if (isBetween(at) && at.targets.length === 1 && at.targets[0]!.kind === "Name")
+      counts.push({ at, target: at.targets[0]!, byOne: isOneMore(at.value, at.targets[0]!.id) });
+  const [one, ...more] = counts.filter(({ target }) => mentions(stepped.of, file.textOf(target)));
   if (!one) return stepped;
-  const byOne = one.op === "+" && one.value.kind === "Num" && one.value.text === "1";
-  if (!byOne || more.length > 0 || facts.frequency(one, loop) !== "every") return null;
+  if (!one.byOne || more.length > 0 || facts.frequency(one.at, loop) !== "every") return null;
   const counter = file.textOf(one.target);
   if (stepped.of === counter) return { ...stepped, of: `${counter} + 1` };
   return stepped.of === `${counter} + 1` ? { ...stepped, of: `${counter} + 2` } : null;
+}
+
+interface Count {
+  readonly at: Node;
+  readonly target: Expr;
+  readonly byOne: boolean;
+}
+
+const isOne = (expr: Expr): boolean => expr.kind === "Num" && expr.text === "1";
+
+function isOneMore(value: Expr, name: string): boolean {
+  const isName = (expr: Expr): boolean => expr.kind === "Name" && expr.id === name;
+  return (
+    value.kind === "Binary" &&
+    value.op === "+" &&
+    ((isName(value.left) && isOne(value.right)) || (isOne(value.left) && isName(value.right)))
+  );
 }
 
 /** Where a test is asked: that of a name, where it was given its value. */

@@ -20,6 +20,7 @@ import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import { isGiven } from "./broken.ts";
 import { WRAPPERS, bareCall, className, madeBy, movedByItself } from "./constructors.ts";
 import { handedIn } from "./handed-in.ts";
+import { handedOutAs, heldType } from "./held-instances.ts";
 import type { Keeps } from "./keepers.ts";
 import type { Loads } from "./loader-makers.ts";
 import type { LoadersMade } from "./loaders.ts";
@@ -545,6 +546,8 @@ export function instanceType(expr: Expr, file: PythonFile, depth = 0): string | 
     const said = (definition: Definition): string | null => {
       const { how, value, node } = definition;
       if (how === "assign" && value?.kind === "Call") return madeBy(value, file);
+      const handed = how === "unpack" && depth < 2 ? handedOutAs(definition, file) : null;
+      if (handed) return instanceType(handed, file, depth + 1);
       if (how !== "param" || node.kind !== "Param") return null;
       // `def train(net, buffer: ReplayBuffer)`
       if (node.annotation) return className(file.dotted(node.annotation));
@@ -573,6 +576,7 @@ export function instanceType(expr: Expr, file: PythonFile, depth = 0): string | 
     const made = first ? type(first) : null;
     return others.every((other) => type(other) === made) ? made : null;
   }
+  if (expr.kind === "Subscript") return heldType(expr.value, file);
   const attribute = selfAttribute(expr);
   const cls = attribute === null ? null : enclosingClass(expr);
   const value = cls && attributesOf(cls, file).get(attribute!)?.writes[0]?.value;

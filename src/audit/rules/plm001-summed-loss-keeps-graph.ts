@@ -1,10 +1,10 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import { classOf, contains, functionOf, namesIn } from "../../python/nodes.ts";
 import type { Expr, For, FunctionDef, Node } from "../../python/tree.ts";
-import { appendCall } from "../edits.ts";
 import { callOf, definitionsOf, turnOf } from "../facts/called-keeps.ts";
 import { isCutByCallable } from "../facts/beside-results.ts";
 import type { Facts } from "../facts/facts.ts";
+import { detach } from "../facts/on-tensor.ts";
 import { grownElsewhere } from "../facts/grown-parameters.ts";
 import { isBackwarded } from "../facts/backwarded.ts";
 import {
@@ -20,6 +20,8 @@ import {
 import type { Keep } from "../facts/kept.ts";
 import { isOfParts, likelyKeeps } from "../facts/likely-keeps.ts";
 import { keptArguments } from "../facts/keepers.ts";
+import { recordedArguments, recordedKeeps } from "../facts/recorded-keeps.ts";
+import { returnedToTrainer } from "../facts/returned-to-trainer.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import type { Rule } from "../rule.ts";
@@ -62,7 +64,7 @@ export const rule: Rule = {
           : freed
             ? `\`${name}\` keeps the graph nodes of every step's loss alive${isNowAndThen(keep, facts) ? " until it is begun anew" : ""}; their tensors are freed by backward, the nodes are not`
             : `\`${name}\` keeps every turn's whole graph, activations included, alive: memory grows until it runs out`,
-        fix: { grade: "safe", title: "Detach what is added", edits: appendCall(added, ".detach()") },
+        fix: { grade: "safe", title: "Detach what is added", edits: detach(added, facts) },
       };
     }
     for (const keep of grownElsewhere(facts, "sum")) {
@@ -80,9 +82,27 @@ export const rule: Rule = {
         at: arg,
         severity: "warning",
         message: `\`${into}\` adds this to a sum it keeps, with the graph that comes with it`,
-        fix: { grade: "safe", title: "Detach what is added", edits: appendCall(arg, ".detach()") },
+        fix: { grade: "safe", title: "Detach what is added", edits: detach(arg, facts) },
       };
     }
+    for (const { at, how, root } of recordedKeeps(facts))
+      if (how === "sum")
+        yield {
+          at,
+          message: `\`${facts.file.textOf(root)}\` keeps every batch's whole graph, activations included, alive: nothing frees what this evaluation records`,
+        };
+    for (const { added, into } of recordedArguments(facts))
+      yield {
+        at: added,
+        message: `\`${into}\` adds this to a sum it keeps, with the whole graph that comes with it: nothing frees what this evaluation records`,
+      };
+    for (const loss of returnedToTrainer(facts))
+      yield {
+        at: loss,
+        severity: "warning",
+        message: `The Trainer adds what \`training_step\` returns to its running sum: \`${loss.id}\` brings its graph, and the nodes of every step stay`,
+        fix: { grade: "safe", title: "Detach what is returned", edits: detach(loss, facts) },
+      };
     for (const keep of likelyKeeps(facts)) {
       if (keep.how !== "sum" || isStatisticOfModule(keep.root, facts) || isOfFew(keep, facts)) continue;
       if (isRebegun(keep, facts) || isOfMicroSteps(keep, facts)) continue;

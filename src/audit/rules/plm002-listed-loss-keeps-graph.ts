@@ -1,7 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Arg, Call, Expr } from "../../python/tree.ts";
-import { appendCall } from "../edits.ts";
 import { likelyKeeps } from "../facts/likely-keeps.ts";
 import { keptArguments } from "../facts/keepers.ts";
 import { isBackwarded } from "../facts/backwarded.ts";
@@ -20,10 +19,12 @@ import {
 import type { Keep } from "../facts/kept.ts";
 import { callOf, innerRoot, turnOf } from "../facts/called-keeps.ts";
 import type { Facts } from "../facts/facts.ts";
+import { detach } from "../facts/on-tensor.ts";
 import { grownElsewhere } from "../facts/grown-parameters.ts";
 import { paramGiven } from "../facts/returns.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
+import { recordedKeeps } from "../facts/recorded-keeps.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -53,7 +54,7 @@ export const rule: Rule = {
             at,
             severity: "note",
             message: `\`${facts.file.textOf(root)}\` keeps every turn's graph, though it is drawn from again and again: only detached tensors can be`,
-            fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(added, ".detach()") },
+            fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(added, facts) },
           };
         continue;
       }
@@ -83,7 +84,7 @@ export const rule: Rule = {
         fix: {
           grade: scalar ? "safe" : "unsafe",
           title: "Detach what is kept",
-          edits: appendCall(added, ".detach()"),
+          edits: detach(added, facts),
         },
       };
     }
@@ -92,7 +93,7 @@ export const rule: Rule = {
         at: call,
         severity: "note",
         message: `\`${facts.file.textOf(list)}\` keeps every step's loss with its graph nodes`,
-        fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(added, ".detach()") },
+        fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(added, facts) },
       };
     for (const keep of grownElsewhere(facts, "list"))
       if (!isOfOneStep(keep, facts) && !isMadeAnArray(keep, facts) && !isQueue(keep.root, facts))
@@ -107,8 +108,14 @@ export const rule: Rule = {
         // Of a record of many things, some may be differentiated where they are drawn.
         ...(amongOthers ? { severity: "note" as const } : {}),
         message: `\`${into}\` puts this into a list it keeps, with the graph that comes with it`,
-        fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(arg, ".detach()") },
+        fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(arg, facts) },
       };
+    for (const { at, how, root } of recordedKeeps(facts))
+      if (how === "list")
+        yield {
+          at,
+          message: `\`${facts.file.textOf(root)}\` keeps every batch's whole graph, activations included, alive: nothing frees what this evaluation records`,
+        };
     for (const keep of likelyKeeps(facts))
       if (keep.how === "list" && !isOfOneStep(keep, facts) && !isMadeAnArray(keep, facts))
         yield {

@@ -2,11 +2,12 @@ import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
-import { appendCall } from "../edits.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import { validationStep } from "../facts/facts.ts";
 import type { Facts } from "../facts/facts.ts";
+import { onTensor } from "../facts/on-tensor.ts";
 import { handedToKeepers } from "../facts/keepers.ts";
+import { keptByEvaluators } from "../facts/kept-by-evaluators.ts";
 import { isMaybeNumber, keeps, parts } from "../facts/kept.ts";
 import { isEvaluating, isOlderThan, puts } from "../facts/likely-puts.ts";
 import { iteratedText } from "../facts/loaders.ts";
@@ -63,7 +64,12 @@ export const rule: Rule = {
     yield* byEvaluator(facts);
     yield* byMeter(facts);
     yield* byRows(facts);
-    if (facts.guesses) yield* likelyKept(facts);
+    if (!facts.guesses) return;
+    yield* likelyKept(facts);
+    for (const { added, root } of keptByEvaluators(facts)) {
+      const { at, message } = keptOf(added, `\`${facts.file.textOf(root)}\``, facts);
+      yield { at, message };
+    }
   },
 };
 
@@ -86,7 +92,7 @@ function* likelyKept(facts: Facts): Generator<Finding> {
     if (isComparedWith(root, facts) || isShown(root, file)) continue;
     // `batch[key] = batch[key].cuda()`
     if (file.textOf(added).includes(`${file.textOf(root)}[`)) continue;
-    const { at: place, message } = keptOf(added, `\`${file.textOf(root)}\``);
+    const { at: place, message } = keptOf(added, `\`${file.textOf(root)}\``, facts);
     yield { at: place, message };
   }
 }
@@ -182,7 +188,7 @@ function* byEvaluator(facts: Facts): Generator<Finding> {
     if (!call || !contains(loop, call)) continue;
     if (!/val|test|eval|dev/i.test(iteratedText(loop.iter, file)) || isBrokenOff(loop, facts)) continue;
     yield {
-      ...keptOf(added, `\`${file.textOf(root)}\``),
+      ...keptOf(added, `\`${file.textOf(root)}\``, facts),
       severity: "note",
     };
   }
@@ -422,7 +428,7 @@ function* found(added: Expr, iter: Expr, into: string, source: Call, facts: Fact
       ? { severity: "note" as const }
       : {}),
     message: `${into} keeps the outputs of every batch on the device: its memory grows with the dataset`,
-    fix: { grade: "unsafe", title: "Keep them on the host", edits: appendCall(added, ".cpu()") },
+    fix: { grade: "unsafe", title: "Keep them on the host", edits: onTensor(added, ".cpu()", facts) },
   };
 }
 
@@ -456,7 +462,7 @@ function* steps(facts: Facts): Generator<Finding> {
     const step = value && parent ? validationStep(value, facts) : null;
     if (!value || !step || !hasEpochEnd(step)) continue;
     for (const part of parts(value, facts))
-      if (isOutput(part, facts)) yield { ...keptOf(part, "What the step returns"), severity: "note" };
+      if (isOutput(part, facts)) yield { ...keptOf(part, "What the step returns", facts), severity: "note" };
   }
 }
 
@@ -467,10 +473,10 @@ function* listed(at: Expr, list: Expr, added: Expr, spread: boolean, facts: Fact
   const into = `\`${facts.file.textOf(list)}\``;
   const doubt = spread || root !== list ? { severity: "note" as const } : {};
   for (const part of parts(added, facts).flatMap((one) => pieces(one, facts)))
-    if (isOfStep(part, at, facts)) yield { ...keptOf(part, into), severity: "note" };
+    if (isOfStep(part, at, facts)) yield { ...keptOf(part, into, facts), severity: "note" };
     else if (validationStep(at, facts) || isUnlessTraining(at)) {
-      if (networkCall(part, facts)) yield { ...keptOf(part, into), ...doubt };
-    } else if (isHandedOutput(part, facts)) yield { ...keptOf(part, into), severity: "note" };
+      if (networkCall(part, facts)) yield { ...keptOf(part, into, facts), ...doubt };
+    } else if (isHandedOutput(part, facts)) yield { ...keptOf(part, into, facts), severity: "note" };
 }
 
 /** `logits`, `labels` of `record`, where `record = {"logits": logits, "labels": labels}` is what is kept. */
@@ -507,11 +513,11 @@ function isUnlessTraining(at: Expr): boolean {
   );
 }
 
-function keptOf(part: Expr, into: string): Finding {
+function keptOf(part: Expr, into: string, facts: Facts): Finding {
   return {
     at: part,
     message: `${into} keeps the outputs of every batch on the device: its memory grows with the dataset`,
-    fix: { grade: "unsafe", title: "Keep them on the host", edits: appendCall(part, ".cpu()") },
+    fix: { grade: "unsafe", title: "Keep them on the host", edits: onTensor(part, ".cpu()", facts) },
   };
 }
 

@@ -1,12 +1,13 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
 import type { Assign, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
-import { appendCall } from "../edits.ts";
 import { attributesOf, isModuleRole, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { detach } from "../facts/on-tensor.ts";
 import { isCut, isCutEach } from "../facts/cuts.ts";
 import { parts } from "../facts/kept.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
+import { computedWith, detachKept } from "../facts/detach-kept.ts";
 import { bringsGraph, wanted } from "../facts/likely-graphs.ts";
 import { networkCall } from "../facts/networks.ts";
 import { loopsAround } from "../facts/training.ts";
@@ -197,6 +198,8 @@ function isThereBefore(root: Expr, at: Node, isForward: boolean, facts: Facts): 
   if (owner.kind !== "Name") return false;
   if (isSelf(owner)) return true;
   const binding = scopes.lookup(owner);
+  // `LAST = y`: not written into what it was before.
+  if (scopes.binds(owner) && isGlobal(owner, facts.file)) return true;
   if (!binding || facts.value(owner).what === "tensor" || facts.value(owner).what === "output") return false;
   if (binding.scope.node !== scopes.scopeOf(owner).node) return true;
   if (isGlobal(owner, facts.file)) return true;
@@ -228,6 +231,7 @@ function isReadWithGraph(root: Expr, word: string, at: Node, isForward: boolean,
     );
   return file.all("Attribute").some((read) => {
     if (read.attr !== word || isWrittenInto(read) || isCut(read, facts)) return false;
+    if (isAskedForGradients(read)) return true;
     if (functionOf(read) === fn) return isForward && read.start < at.start;
     // Asked for by who only looks at it.
     const by = functionOf(read);
@@ -285,7 +289,7 @@ function* lists(facts: Facts): Generator<Finding> {
       at: call,
       severity: "note",
       message: `\`self.${own}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
-      fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(value, ".detach()") },
+      fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(value, facts) },
     };
   }
 }
@@ -309,7 +313,7 @@ function* setters(facts: Facts): Generator<Finding> {
         at: call,
         severity: "note",
         message: `\`self.${begins}…\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
-        fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(value, ".detach()") },
+        fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(value, facts) },
       };
   }
 }
@@ -341,7 +345,7 @@ function* onObject(
     at: statement,
     severity: "note",
     message: `\`${file.textOf(target)}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
-    fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(value, ".detach()") },
+    fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(value, facts) },
   };
 }
 
@@ -426,24 +430,24 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
     reads.every((read) => selfAttribute(read) !== null && classOf(read) === cls && isUnasked(read, facts));
   if (facts.guesses && isUnrecorded(value, facts)) return;
   if (!cut && !unread && !harmless && !local && !looked && !watched && !unasked) return;
-  if (isSpent(value, facts)) return;
+  if (isSpent(value, facts) || reads.some(isAskedForGradients)) return;
+  const computed = computedWith(reads, fn, facts);
+  const fix = detachKept(statement, value, computed, facts);
   yield {
     at: statement.value === value ? statement : value,
     ...(cut && !handed && (fn.name === "forward" || !isForward) ? {} : { severity: "note" as const }),
     message: cut
       ? `\`self.${attribute}\` keeps this forward's graph alive until the next one, and all its readers cut it off anyway`
-      : `\`self.${attribute}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
-    // Of `out, self.state = cell(x)` the call gives both.
-    ...(statement.targets[0]!.kind === "Tuple" && statement.value === value
-      ? {}
-      : {
-          fix: {
-            grade: "unsafe" as const,
-            title: "Detach what is kept",
-            edits: appendCall(value, ".detach()"),
-          },
-        }),
+      : computed.length > 0
+        ? `\`self.${attribute}\` keeps this forward's graph alive until the next one, and nothing but this forward computes with it`
+        : `\`self.${attribute}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
+    ...(fix && { fix }),
   };
+}
+
+/** `self.feat.retain_grad()`: its own gradients are asked for, which only what is in the graph has. */
+function isAskedForGradients({ parent }: Node): boolean {
+  return parent?.kind === "Attribute" && /^(?:retain_grad|requires_grad_)$/.test(parent.attr);
 }
 
 /** A method that runs a network for its loss, whoever calls it: `compute_loss`, `_calculate_loss`, `train_step`. */
@@ -504,7 +508,7 @@ function* hooks(facts: Facts): Generator<Finding> {
     if (fn.kind === "Lambda") {
       const stored = storedBy(fn.body, new Set(fn.params.slice(-2).map(({ name }) => name)));
       if (stored && facts.gradMode(call) !== "off" && !isWanted(stored.into, fn, facts))
-        yield report(stored.value);
+        yield report(stored.value, facts);
       continue;
     }
     if (facts.gradMode(fn.body[0]!) === "off") continue;
@@ -538,10 +542,10 @@ function* hooks(facts: Facts): Generator<Finding> {
             (target.kind === "Subscript" || target.kind === "Attribute") && !isWanted(target, fn, facts),
         )
       )
-        yield report(statement.value);
+        yield report(statement.value, facts);
     for (const one of file.callsNamed("update", "setattr", "__setitem__", "setdefault")) {
       const stored = functionOf(one) === fn ? storedBy(one, given) : null;
-      if (stored && !isWanted(stored.into, fn, facts)) yield report(stored.value);
+      if (stored && !isWanted(stored.into, fn, facts)) yield report(stored.value, facts);
     }
     for (const append of file.callsNamed("append"))
       if (
@@ -552,7 +556,7 @@ function* hooks(facts: Facts): Generator<Finding> {
         isGiven(append.args[0]!.value) &&
         !isWanted(append.func.value, fn, facts)
       )
-        yield report(append.args[0]!.value);
+        yield report(append.args[0]!.value, facts);
   }
 }
 
@@ -596,13 +600,13 @@ function isKeyRead(key: string, hook: Node, facts: Facts): boolean {
     );
 }
 
-function report(value: Expr): Finding {
+function report(value: Expr, facts: Facts): Finding {
   return {
     at: value,
     severity: "note",
     message:
       "The hook keeps the output with its graph: all activations before it live as long as what is kept here",
-    fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(value, ".detach()") },
+    fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(value, facts) },
   };
 }
 

@@ -2,11 +2,12 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, namesIn, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
-import { appendCall, deleteStatement, indentAt } from "../edits.ts";
+import { deleteStatement, indentAt } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { CalledKeep } from "../facts/called-keeps.ts";
 import { isReadCut, readsOfList } from "../facts/cuts.ts";
 import type { Facts } from "../facts/facts.ts";
+import { detach } from "../facts/on-tensor.ts";
 import { derivesFrom } from "../facts/backwarded.ts";
 import { candidates, keeps, keepsOfCalls } from "../facts/kept.ts";
 import type { Keep } from "../facts/kept.ts";
@@ -14,8 +15,10 @@ import { bringsGraph } from "../facts/likely-graphs.ts";
 import { isNetwork, runInParts } from "../facts/networks.ts";
 import { isOfOtherRuns } from "../facts/other-runs.ts";
 import { callTarget } from "../facts/summary.ts";
+import { paramGiven } from "../facts/returns.ts";
 import { isStepMethod, loopsAround } from "../facts/training.ts";
 import type { Backward, Loop } from "../facts/training.ts";
+import { isMostly, skipsAbove } from "../facts/turns.ts";
 import { LOSSES, forwardIn, isIndependent, runsGiven } from "../facts/micro-forwards.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
@@ -38,7 +41,8 @@ export const rule: Rule = {
       const { loop, root, added, at } = keep;
       if (!loop || (root.kind !== "Name" && !facts.guesses) || facts.gradMode(at) === "off") continue;
       const sums = new Set(root.kind === "Name" ? (file.scopes.lookup(root)?.definitions ?? []) : []);
-      const later = [...facts.backwards, ...(keep.how === "sum" ? helpers : [])].filter((one) =>
+      const handed = keep.how === "sum" ? helpers : helpers.filter((one) => sumsWhatItGets(one, facts));
+      const later = [...facts.backwards, ...handed].filter((one) =>
         root.kind === "Name"
           ? differentiates(one, sums, at, facts)
           : functionOf(one.call) === functionOf(at) &&
@@ -56,16 +60,14 @@ export const rule: Rule = {
         facts.backwards.some(
           ({ call, loss }) =>
             contains(loop, call) &&
-            facts.frequency(call, loop) === "every" &&
+            isEveryTurn(call, loop, facts) &&
             // `if accumulate: total += loss`, `else: loss.backward()`: no run does both.
             !isOfOtherRuns(call, at, loop, file) &&
             (loss === null || terms.size === 0 || derivesFrom(loss, terms, facts)),
         ) ||
         helpers.some(
           ({ call }) =>
-            contains(loop, call) &&
-            facts.frequency(call, loop) === "every" &&
-            !isOfOtherRuns(call, at, loop, file),
+            contains(loop, call) && isEveryTurn(call, loop, facts) && !isOfOtherRuns(call, at, loop, file),
         )
       )
         continue;
@@ -78,7 +80,12 @@ export const rule: Rule = {
       if (!forward || !isIndependent(forward, loop, facts)) continue;
       if (facts.guesses && isOverOutputs(loop, facts)) continue;
       // What a function makes of the network may be outputs: those that are listed are pooled for one loss.
-      if (keep.how === "list" && !isNetwork(forward.func, facts) && !LOSSES.test(file.textOf(added)))
+      if (
+        keep.how === "list" &&
+        !isNetwork(forward.func, facts) &&
+        !LOSSES.test(file.textOf(added)) &&
+        !later.some((one) => handed.includes(one))
+      )
         continue;
       if (isKeptToo(keep, forward, facts)) continue;
       const fix = keep.how === "sum" && later.length === 1 ? backwardEach(keep, later[0]!, facts) : null;
@@ -143,7 +150,7 @@ function* called(facts: Facts, helpers: readonly Backward[]): Generator<Finding>
       [fn, loop].some(
         (turn) =>
           contains(turn, call) &&
-          facts.frequency(call, turn) === "every" &&
+          isEveryTurn(call, turn, facts) &&
           !(turn === fn && isOfOtherRuns(call, at, fn, file)),
       );
     if (
@@ -183,6 +190,21 @@ function isGivenOut(added: Expr, loop: Loop, { scopes }: PythonFile): boolean {
           ({ how, value, node }) =>
             how === "assign" && value !== null && contains(loop, node) && namesIn(value).some(isOfTarget),
         ),
+  );
+}
+
+/** `def update(self, losses): loss = sum(losses) / len(losses); loss.backward()` */
+function sumsWhatItGets({ call, loss }: Backward, facts: Facts): boolean {
+  const { file } = facts;
+  const given = call.args.find(({ value }) => value === loss);
+  const param = facts.guesses && given ? paramGiven(call, given, file) : null;
+  const made = param && file.scopes.definitionAt(param);
+  return (
+    made !== null &&
+    file.scopes.uses(made).some(({ parent }) => {
+      const by = parent?.kind === "Arg" && parent.parent?.kind === "Call" ? parent.parent : null;
+      return by !== null && /^(?:builtins\.sum|torch\.stack)$/.test(file.dotted(by.func) ?? "");
+    })
   );
 }
 
@@ -306,19 +328,32 @@ function backwardEach(keep: Keep, { call, loss }: Backward, facts: Facts): Fix |
   const indent = indentAt(file, at.start);
   if (file.text.slice(start, at.start) !== indent) return null;
   const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
+  const cut = detach(added, facts);
+  if (cut.length === 0) return null;
   return {
     grade: "unsafe",
     title: "Differentiate each turn's loss",
     edits: [
       { start: at.start, end: at.start, text: `${added.id}.backward()${ending}${indent}` },
-      ...appendCall(added, ".detach()"),
+      ...cut,
       ...deleteStatement(statement, file),
     ],
   };
 }
 
 function waits(call: Call, loop: Node, facts: Facts): boolean {
-  return !contains(loop, call) || facts.frequency(call, loop) === "throttled";
+  return !contains(loop, call) || facts.frequency(call, loop) === "throttled" || isSkipped(call, loop);
+}
+
+function isEveryTurn(call: Call, turn: Node, facts: Facts): boolean {
+  return facts.frequency(call, turn) === "every" && !isSkipped(call, turn);
+}
+
+/** Below `if (step + 1) % n != 0: continue`: as often as the optimizer steps, but not in every turn. */
+function isSkipped(call: Call, turn: Node): boolean {
+  for (let at: Node | null = call; at && at !== turn; at = at.parent)
+    if (skipsAbove(at).some(({ test }) => isMostly(test))) return true;
+  return false;
 }
 
 function differentiates(one: Backward, sums: ReadonlySet<Definition>, at: Node, facts: Facts): boolean {

@@ -31,6 +31,7 @@ import { throughRollout, whileActing } from "../facts/idle-states.ts";
 import type { Idle } from "../facts/idle-states.ts";
 import { actingStates } from "../facts/likely-acting.ts";
 import { carriedPlaces } from "../facts/likely-states.ts";
+import { handedMemories } from "../facts/handed-memories.ts";
 import { joinedMemories } from "../facts/joined-memories.ts";
 import { statesOnNetworks } from "../facts/network-states.ts";
 import { isNetwork, runInParts } from "../facts/networks.ts";
@@ -80,6 +81,12 @@ function* carried(facts: Facts): Generator<Finding> {
         at,
         severity: "note",
         message: `${ofForwards(own)}, unless it is begun anew after each backward`,
+      };
+  if (facts.guesses)
+    for (const { at, memory } of handedMemories(facts))
+      yield {
+        at,
+        message: `What \`${memory}\` brings from the step before is joined with what this one computes and handed on with its graph: the chain grows with every step, unless whoever carries it detaches it`,
       };
   for (const { at, own } of throughName(facts))
     if (!told.some((one) => one.at === at))

@@ -2,12 +2,12 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
-import { appendCall } from "../edits.ts";
 import { runsBehind } from "../facts/behind-loss.ts";
 import { attributesOf, isModuleRole, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
 import { isFilled, isReadCut, readsOfList } from "../facts/cuts.ts";
 import { callOf } from "../facts/called-keeps.ts";
 import type { Facts } from "../facts/facts.ts";
+import { detach } from "../facts/on-tensor.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
 import { isFactory, isTensorOf, keptArguments, keptParameters, writtenRows } from "../facts/keepers.ts";
 import { likelyPiles } from "../facts/likely-piles.ts";
@@ -55,7 +55,7 @@ export const rule: Rule = {
           message: chains
             ? `\`${facts.file.textOf(into)}\` takes over the graph of what is written into it, and chains it to those of all games before`
             : `\`${facts.file.textOf(into)}\` keeps the graph of every turn of the game, and the network is run anew where it learns: nothing is ever differentiated through it`,
-          fix: { grade: "unsafe", title: "Detach what is kept", edits: appendCall(kept, ".detach()") },
+          fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(kept, facts) },
         };
     if (facts.guesses)
       for (const { at, root } of likelyPiles(facts))
@@ -111,7 +111,7 @@ function* piles(facts: Facts): Generator<Finding> {
         : queue
           ? `\`${facts.file.textOf(root)}\` holds the graphs of as many steps as fit into it, and those of the steps before cannot be differentiated again`
           : `\`${facts.file.textOf(root)}\` gets one more tensor with its graph each time and is never emptied: memory grows until it runs out`,
-      fix: { grade: "unsafe", title: "Detach what is appended", edits: appendCall(added, ".detach()") },
+      fix: { grade: "unsafe", title: "Detach what is appended", edits: detach(added, facts) },
     };
   }
 }
@@ -215,7 +215,7 @@ function* rows(facts: Facts): Generator<Finding> {
       at: arg,
       severity: "warning",
       message: `\`${into}\` writes this into a tensor it keeps, which chains the graph that comes with it to those of all steps before`,
-      fix: { grade: "unsafe", title: "Detach what is written", edits: appendCall(arg, ".detach()") },
+      fix: { grade: "unsafe", title: "Detach what is written", edits: detach(arg, facts) },
     };
   for (const node of [...assignsOfKind("Subscript", file), ...file.callsNamed(...ROW_WRITERS)]) {
     const written = writtenRows(node);
@@ -234,7 +234,7 @@ function* rows(facts: Facts): Generator<Finding> {
       at: node,
       severity: "warning",
       message: `\`self.${into}\` takes over the graph of what is written into it, and chains it to those of all steps before`,
-      fix: { grade: "unsafe", title: "Detach what is written", edits: appendCall(value, ".detach()") },
+      fix: { grade: "unsafe", title: "Detach what is written", edits: detach(value, facts) },
     };
   }
 }
@@ -257,7 +257,7 @@ function* rowsElsewhere(facts: Facts): Generator<Finding> {
       at: statement,
       severity: "note",
       message: `\`${file.textOf(kept)}\` takes over the graph of what is written into it, and chains it to those of all steps before`,
-      fix: { grade: "unsafe", title: "Detach what is written", edits: appendCall(value, ".detach()") },
+      fix: { grade: "unsafe", title: "Detach what is written", edits: detach(value, facts) },
     };
   }
 }
@@ -283,7 +283,7 @@ function* joined(facts: Facts): Generator<Finding> {
       at: statement!,
       severity: "note",
       message: `\`${target.id}\` takes over the graph of what is joined to it, and chains it to those of all steps before`,
-      fix: { grade: "unsafe", title: "Detach what is joined", edits: appendCall(added, ".detach()") },
+      fix: { grade: "unsafe", title: "Detach what is joined", edits: detach(added, facts) },
     };
   }
 }
@@ -366,7 +366,7 @@ function* cutOffLater(facts: Facts): Generator<Finding> {
         at: call,
         severity: "note",
         message: `\`${file.textOf(list)}\` keeps the graph of every turn until it is read, and there it is cut off: nothing is ever differentiated through it`,
-        fix: { grade: "unsafe", title: "Detach what is appended", edits: appendCall(added, ".detach()") },
+        fix: { grade: "unsafe", title: "Detach what is appended", edits: detach(added, facts) },
       };
   }
 }
@@ -471,7 +471,7 @@ function* cutOffBeside(facts: Facts): Generator<Finding> {
       at: call,
       severity: "note",
       message: `\`${file.textOf(list)}\` keeps each of these with its graph, which is cut off where it is kept beside this`,
-      fix: { grade: "unsafe", title: "Detach what is appended", edits: appendCall(added, ".detach()") },
+      fix: { grade: "unsafe", title: "Detach what is appended", edits: detach(added, facts) },
     };
   }
 }

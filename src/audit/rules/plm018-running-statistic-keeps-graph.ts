@@ -2,9 +2,9 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, namesIn, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Assign, Attribute, ClassDef, Expr, FunctionDef, Subscript } from "../../python/tree.ts";
-import { appendCall } from "../edits.ts";
 import { attributesOf, isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
+import { detach } from "../facts/on-tensor.ts";
 import { derivesFromInput } from "../facts/flow.ts";
 import { derivesFrom } from "../facts/backwarded.ts";
 import { likelyAverages } from "../facts/likely-averages.ts";
@@ -40,7 +40,7 @@ export const rule: Rule = {
           fix: {
             grade: "unsafe",
             title: "Detach what is added",
-            edits: appendCall(statement.value, ".detach()"),
+            edits: detach(statement.value, facts),
           },
         };
     }
@@ -91,7 +91,7 @@ export const rule: Rule = {
         fix: {
           grade: feedsResult(statement, attribute!, facts) ? "unsafe" : "safe",
           title: "Detach the statistic",
-          edits: appendCall(statement.value, ".detach()"),
+          edits: detach(statement.value, facts),
         },
       };
     }
@@ -167,7 +167,7 @@ function* ofAgents(facts: Facts): Generator<Finding> {
         at: statement,
         severity: "note",
         message: `\`self.${attribute}\` is computed from its own last value with gradients recorded: it chains the graphs of all steps so far`,
-        fix: { grade: "unsafe", title: "Detach the statistic", edits: appendCall(value, ".detach()") },
+        fix: { grade: "unsafe", title: "Detach the statistic", edits: detach(value, facts) },
       };
   }
 }
@@ -221,7 +221,7 @@ function* inPlace(facts: Facts): Generator<Finding> {
     yield {
       at: call,
       message: `\`self.${attribute}\` is changed in place with gradients recorded: it chains the graphs of all forwards so far`,
-      fix: { grade: "unsafe", title: "Detach what is added", edits: appendCall(added, ".detach()") },
+      fix: { grade: "unsafe", title: "Detach what is added", edits: detach(added, facts) },
     };
   }
 }
@@ -255,7 +255,7 @@ function* rows(facts: Facts): Generator<Finding> {
       at: statement,
       ...(isBuffer(attribute!, cls, file) ? {} : { severity: "note" as const }),
       message: `\`self.${attribute}\` is changed in place with gradients recorded: it chains the graphs of all forwards so far`,
-      fix: { grade: "unsafe", title: "Detach what is written", edits: appendCall(value, ".detach()") },
+      fix: { grade: "unsafe", title: "Detach what is written", edits: detach(value, facts) },
     };
   }
 }
@@ -312,7 +312,7 @@ function* entries(facts: Facts): Generator<Finding> {
       fix: {
         grade: "unsafe",
         title: "Detach the statistic",
-        edits: appendCall(statement.value, ".detach()"),
+        edits: detach(statement.value, facts),
       },
     };
   }

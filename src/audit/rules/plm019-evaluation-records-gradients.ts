@@ -2,7 +2,7 @@ import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import { ancestors, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
-import { MEASURES } from "../facts/evaluation-calls.ts";
+import { DIFFERENTIATES, MEASURES } from "../facts/evaluation-calls.ts";
 import { isEngineStep } from "../facts/engine-hooks.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedOver, isLossOfOff, looksAfterSteps } from "../facts/eval-blocks.ts";
@@ -11,13 +11,14 @@ import { iteratedText } from "../facts/loaders.ts";
 import { likelyLooked } from "../facts/likely-runs.ts";
 import { looks, unrecorded } from "../facts/looks.ts";
 import { isNetwork } from "../facts/networks.ts";
-import { isTestOfTrained, testsOfOwn } from "../facts/own-tests.ts";
+import { isTestAfterTraining, isTestOfTrained, testsOfOwn } from "../facts/own-tests.ts";
 import { ownSwitches, ranAfterOwnSwitch } from "../facts/own-switches.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import { localName } from "../imports.ts";
 import { callsOf } from "../facts/returns.ts";
 import type { Finding, Rule } from "../rule.ts";
+import { decoratorWithout, gradeWithout, isResultDifferentiated } from "../facts/without-gradients.ts";
 import { isPart, lossRun, ranByMethod, runIn } from "../facts/network-runs.ts";
 
 export const rule: Rule = {
@@ -49,19 +50,21 @@ export const rule: Rule = {
         named(fn, facts) ??
         (evaluates ? called(fn, facts) : null) ??
         (apart.has(fn) ? switched(fn, facts) : null);
-      if (!found || usesGradients(fn, facts)) continue;
+      if (!found || usesGradients(fn, facts) || isResultDifferentiated(fn, facts)) continue;
       seen.add(fn);
-      const torch = localName(facts.file, "torch");
+      const decorator = decoratorWithout(fn, facts);
       yield {
         at: found.at,
         message: found.message,
         ...(found.severity ? { severity: found.severity } : {}),
-        fix: {
-          grade: "safe",
-          title: "Decorate with torch.no_grad()",
-          edits: decorate(fn, `${torch ?? "torch"}.no_grad()`, facts.file),
-          ...(torch === null ? { imports: ["import torch"] } : {}),
-        },
+        ...(decorator && {
+          fix: {
+            grade: gradeWithout(fn, facts),
+            title: "Decorate with torch.no_grad()",
+            edits: decorate(fn, decorator, facts.file),
+            ...(localName(facts.file, "torch") === null ? { imports: ["import torch"] } : {}),
+          },
+        }),
       };
     }
     if (facts.guesses)
@@ -103,19 +106,19 @@ export const rule: Rule = {
               message: `\`${network}\` is in eval mode, yet \`${facts.file.textOf(call.func)}\` has it record a graph and save its activations: elsewhere it is called under \`no_grad\``,
             };
       }
-      for (const { run, shown } of looks(facts)) {
-        const fn = functionOf(run);
-        if (fn && seen.has(fn)) continue;
-        const network = facts.file.textOf(run.func);
-        yield {
-          at: run.func,
-          severity: "note",
-          message:
-            shown === null
-              ? `\`${network}\` records a graph and saves its activations here, only for \`.detach()\` to throw them away`
-              : `\`${shown}\` is only looked at, yet \`${network}\` records a graph for it and saves its activations`,
-        };
-      }
+    }
+    for (const { run, shown } of facts.backwards.length > 0 || facts.anyHot ? looks(facts) : []) {
+      const fn = functionOf(run);
+      if (fn && seen.has(fn)) continue;
+      const network = facts.file.textOf(run.func);
+      yield {
+        at: run.func,
+        severity: "note",
+        message:
+          shown === null
+            ? `\`${network}\` records a graph and saves its activations here, only for \`.detach()\` to throw them away`
+            : `\`${shown}\` is only looked at, yet \`${network}\` records a graph for it and saves its activations`,
+      };
     }
   },
 };
@@ -184,6 +187,7 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
       single &&
       !(again && facts.functionFacts(call).repeated) &&
       !isTestOfTrained(fn, facts) &&
+      !isTestAfterTraining(fn, facts) &&
       !isEngineStep(fn, facts)
     )
       continue;
@@ -248,8 +252,11 @@ function switched(fn: FunctionDef, facts: Facts): { at: Node; message: string; s
 
 /** `def validate(model, loader)`, whose caller has switched to eval mode. */
 function named(fn: FunctionDef, facts: Facts): { at: Node; message: string; severity: "note" } | null {
-  if (!/^_*(?:validat|evaluat|eval_|test_?(?:epoch|model|loop)|val_)|^_?(?:eval|test|val)$/.test(fn.name))
-    return null;
+  // By any other name it likely is one, if it goes through what is kept apart.
+  const isNamed = /^_*(?:validat|evaluat|eval_|test_?(?:epoch|model|loop)|val_)|^_?(?:eval|test|val)$/.test(
+    fn.name,
+  );
+  if (!isNamed && !facts.guesses) return null;
   // Nobody is seen calling it: a caller elsewhere may have switched recording off.
   if (facts.functionFacts(fn.body[0] ?? fn).callersGradOff !== "never" && !isCalledByBase(fn, facts))
     return null;
@@ -257,13 +264,15 @@ function named(fn: FunctionDef, facts: Facts): { at: Node; message: string; seve
     if (functionOf(loop) !== fn) continue;
     const overData = loop.kind === "For" && isOverData(loop.iter, facts);
     if (!overData && !MEASURES.test(facts.file.codeOf(fn))) continue;
+    if (!isNamed && !isOverHeldOut(loop, fn, facts)) continue;
     let found: Call | null = null;
     walk(loop, (node) => {
       if (
         node.kind === "Call" &&
         (overData || isGivenDrawn(node, loop, facts)) &&
-        isNetwork(node.func, facts) &&
+        (isNetwork(node.func, facts) || (!isNamed && lossRun(node, facts) !== null)) &&
         !facts.networks.isLoss(node.func) &&
+        (isNamed || !facts.networks.isFrozen(node.func)) &&
         !unrecorded(node, facts)
       )
         found ??= node;
@@ -278,6 +287,11 @@ function named(fn: FunctionDef, facts: Facts): { at: Node; message: string; seve
       };
   }
   return null;
+}
+
+/** `def mean_losses(model, test_loader)`: the numbers that are asked for of what is not learned from. */
+function isOverHeldOut(loop: Loop, fn: FunctionDef, { file }: Facts): boolean {
+  return HELD_OUT.test(file.codeOf(loop)) && MEASURES.test(file.codeOf(fn));
 }
 
 /** `for _ in range(n): x, y = get_batch(data); model(x, y)`, or by `next(batches)`: each turn of the loop takes a batch itself. */
@@ -449,7 +463,7 @@ function* loops(facts: Facts, evaluates: boolean): Generator<Finding> {
       )
     )
       continue;
-    if (/requires_grad(?!\s*=\s*False)|autograd/.test(file.codeOf(loop))) continue;
+    if (DIFFERENTIATES.test(file.codeOf(loop))) continue;
     const isOff = new Map<string, boolean>();
     for (const { func } of mine)
       if (func.kind === "Attribute") isOff.set(file.textOf(func.value), func.attr === "eval");
@@ -460,9 +474,10 @@ function* loops(facts: Facts, evaluates: boolean): Generator<Finding> {
       );
       return last?.func.kind === "Attribute" && last.func.attr === "eval" && !unrecorded(call, facts);
     });
-    // `loss = compute_loss(model, batch)`, which the training calls as well.
-    const helped = found ? null : own.find((call) => runIn(call, off, facts) && !unrecorded(call, facts));
-    const run = found?.func ?? (helped && runIn(helped, off, facts));
+    // `loss = compute_loss(model, batch)`, which the training calls as well; `model.inference(batch)`.
+    const ran = (call: Call): Expr | null => runIn(call, off, facts) ?? ranByMethod(call, off, facts);
+    const helped = found ? null : own.find((call) => ran(call) !== null && !unrecorded(call, facts));
+    const run = found?.func ?? (helped && ran(helped));
     const lent =
       run || off.size === 0 || !MEASURES.test(file.codeOf(loop))
         ? undefined
@@ -506,7 +521,7 @@ function* blocks(facts: Facts, seen: ReadonlySet<Node>): Generator<Finding> {
     const loop = facts.stepLoop(block);
     if (!loop && !isAfterStep(block, fn, facts) && !isAfterStepsInside(block, facts)) continue;
     if ((fn && seen.has(fn)) || facts.backwards.some((one) => contains(block, one.call))) continue;
-    if (/requires_grad(?!\s*=\s*False)|autograd|\.grad\b/.test(file.codeOf(block))) continue;
+    if (DIFFERENTIATES.test(file.codeOf(block))) continue;
     const name = file.textOf(mode.func.value);
     const run = file
       .all("Call")

@@ -577,6 +577,9 @@ function wrap(call: Call, facts: Facts): Fix | null {
   const indent = indentAt(file, statement.start);
   if (file.text.slice(file.lines.start(file.lines.line(statement.start)), statement.start) !== indent)
     return null;
+  // What follows in the same line would run without recording as well.
+  const rest = file.text.slice(statement.end, file.lines.start(file.lines.line(statement.end) + 1));
+  if (!/^\s*;?\s*(?:#|$)/.test(rest)) return null;
   const torch = localName(file, "torch");
   const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
   return {

@@ -1,7 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, contains, functionOf, lastWord, namesIn, statementOf, walk } from "../../python/nodes.ts";
 import type { Attribute, Call, Expr, Name, Node, Stmt, Subscript } from "../../python/tree.ts";
-import { indentAt } from "../edits.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isOtherBranch } from "../facts/guards.ts";
@@ -9,7 +8,7 @@ import { isNetwork } from "../facts/networks.ts";
 import { callTarget } from "../facts/summary.ts";
 import { METHODS } from "../facts/torch-names.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
-import type { Finding, Rule } from "../rule.ts";
+import type { Edit, Finding, Rule } from "../rule.ts";
 
 export const rule: Rule = {
   meta: {
@@ -84,42 +83,60 @@ export const rule: Rule = {
       if ((!single || inline) && !runsBetween(block.slice(0, where), made, facts)) continue;
       if (seen.has(clear)) continue;
       seen.add(clear);
-      const first = block[0]!;
-      const lineStart = file.lines.start(file.lines.line(clear.start));
-      const lineEnd = file.lines.start(file.lines.line(clear.start) + 1);
-      const line = file.text.slice(clear.start, lineEnd).trimEnd();
-      const alone =
-        single &&
-        clear.kind !== "If" &&
-        !file.textOf(clear).includes("\n") &&
-        !block.slice(0, where).some((one) => stops(one)) &&
-        file.text.slice(lineStart, clear.start).trim() === "" &&
-        /^\s*(?:#.*)?$/.test(line.slice(clear.end - clear.start)) &&
-        file.lines.line(first.start) !== file.lines.line(statement.parent.start);
-      const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
+      const edits =
+        single && clear.kind !== "If" && !block.slice(0, where).some((one) => stops(one))
+          ? moved(clear, block, where, facts)
+          : null;
       yield {
         at: clear,
         message: told(clear, facts),
-        ...(alone
-          ? {
-              fix: {
-                grade: "unsafe" as const,
-                title: "Clear before the forward",
-                edits: [
-                  {
-                    start: first.start,
-                    end: first.start,
-                    text: `${line}${ending}${indentAt(file, first.start)}`,
-                  },
-                  { start: lineStart, end: lineEnd, text: "" },
-                ],
-              },
-            }
-          : {}),
+        ...(edits && { fix: { grade: "unsafe" as const, title: "Clear before the forward", edits } }),
       };
     }
   },
 };
+
+/** The clearing in a line of its own, with the comment that is about nothing else, straight before the statement that runs the forward. */
+function moved(clear: Stmt, block: readonly Stmt[], where: number, facts: Facts): Edit[] | null {
+  const { file } = facts;
+  const { lines, text } = file;
+  const steps = optimizerSteps(file);
+  const from = block.slice(0, where).findLastIndex((one) => steps.some((step) => contains(one, step))) + 1;
+  const forward = block.slice(from, where).find((one) => runs(one, facts) && facts.gradMode(one) !== "off");
+  if (!forward || file.textOf(clear).includes("\n")) return null;
+  // Whoever looks at the gradients in between looks at those of the step before.
+  if (/\.grad\b|grad_?norm|gradient/i.test(file.codeOf({ start: forward.start, end: clear.start })))
+    return null;
+  const [to, first] = [lines.line(forward.start), lines.line(clear.start)];
+  const [start, end] = [lines.start(first), lines.start(first + 1)];
+  const isAlone =
+    text.slice(start, clear.start).trim() === "" &&
+    /^\s*(?:#.*)?$/.test(text.slice(clear.end, end).trimEnd());
+  if (!isAlone || text.slice(lines.start(to), forward.start).trim() !== "") return null;
+  const above = lines.start(commentAbove(first, file));
+  const comment = text.slice(above, start);
+  // `# backward` above the clearing and the backward below it stays where it is.
+  const isItsOwn =
+    /\b(?:zero|clear|reset)/i.test(comment) ||
+    /^\s*(?:#|$)/.test(text.slice(end, lines.start(lines.line(end) + 1)));
+  const at = lines.start(commentAbove(to, file));
+  const begin = isItsOwn ? above : start;
+  return [
+    { start: at, end: at, text: text.slice(begin, end) },
+    { start: begin, end, text: "" },
+  ];
+}
+
+/** The first of the lines straight above this one that are nothing but comments; the line itself where there is none. */
+function commentAbove(line: number, { lines, text, tree }: PythonFile): number {
+  let at = line;
+  const isComment = (one: number): boolean => {
+    const start = lines.start(one) + /^[ \t\f]*/.exec(text.slice(lines.start(one)))![0].length;
+    return tree.comments.some((comment) => comment.start === start);
+  };
+  while (at > 1 && isComment(at - 1)) at--;
+  return at;
+}
 
 /** `def update(loss, optimizer): optimizer.zero_grad(); loss.backward(); optimizer.step()`: the forward was its caller's. */
 function* helpers(facts: Facts): Generator<Finding> {
@@ -287,19 +304,21 @@ const short = (text: string): string => text.slice(text.lastIndexOf("\n") + 1).t
 function runsBetween(before: readonly Stmt[], made: readonly number[], facts: Facts): boolean {
   const steps = optimizerSteps(facts.file);
   const from = before.findLastIndex((one) => steps.some((step) => contains(one, step)));
-  return before.slice(from + 1, Math.max(...made) + 1).some((one) => {
-    let found = false;
-    walk(one, (node) => {
-      // `loss = objective(model, batch)`
-      if (
-        node.kind === "Call" &&
-        (isNetwork(node.func, facts) || node.args.some(({ value }) => facts.networks.is(value)))
-      )
-        found = true;
-      return !found;
-    });
-    return found;
+  return before.slice(from + 1, Math.max(...made) + 1).some((one) => runs(one, facts));
+}
+
+function runs(statement: Stmt, facts: Facts): boolean {
+  let found = false;
+  walk(statement, (node) => {
+    // `loss = objective(model, batch)`
+    if (
+      node.kind === "Call" &&
+      (isNetwork(node.func, facts) || node.args.some(({ value }) => facts.networks.is(value)))
+    )
+      found = true;
+    return !found;
   });
+  return found;
 }
 
 /** `out = net(x)`, the clearing, `loss = criterion(out, y)`: nothing but losses and torch's own functions stands after it. */

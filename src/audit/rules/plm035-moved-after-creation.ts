@@ -56,7 +56,7 @@ export const rule: Rule = {
         at: call,
         ...(hot ? { severity: "warning" as const } : {}),
         message: told(name, hot !== null),
-        ...(apart || device === null
+        ...(apart || device === null || !isSame(made, call, facts)
           ? {}
           : {
               fix: {
@@ -69,6 +69,34 @@ export const rule: Rule = {
     }
   },
 };
+
+/**
+ * Whether it is the same if made there. `cuda(None)` is the current GPU, and `device=None` the host; only the host's memory is
+ * pinned; a copy of what requires gradients is no leaf; and two types are one conversion more than one.
+ */
+function isSame(made: Call, call: Call, facts: Facts): boolean {
+  if (keyword(made, "pin_memory") || keyword(made, "requires_grad")) return false;
+  if (keyword(made, "dtype") && (keyword(call, "dtype") || positional(call, 1))) return false;
+  if (lastWord(call.func) !== "cuda") return true;
+  const to = argument(call, "device", 0);
+  return to === null || isSomeDevice(to, facts);
+}
+
+/** `0`, `"cuda:1"`, `torch.device("cuda", rank)`, `dist.get_rank()`, also by a name that is always one of these. */
+function isSomeDevice(expr: Expr, facts: Facts, depth = 0): boolean {
+  if (expr.kind === "Num" || expr.kind === "Str") return true;
+  if (expr.kind === "Call")
+    return /^(?:torch\.(?:device|cuda\.current_device|distributed\.get_(?:node_local_)?rank)|builtins\.int)$/.test(
+      facts.file.dotted(expr.func) ?? "",
+    );
+  const made = expr.kind === "Name" && depth < 4 ? facts.file.scopes.reaching(expr) : [];
+  return (
+    made.length > 0 &&
+    made.every(
+      ({ how, value }) => how === "assign" && value !== null && isSomeDevice(value, facts, depth + 1),
+    )
+  );
+}
 
 /** `.to(gpu)`, `.to(self.dev)`, `.type_as(x)`: to a place, by its name. */
 function isLikelyMoved(call: Call, { file }: Facts): boolean {

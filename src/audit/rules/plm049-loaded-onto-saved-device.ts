@@ -96,17 +96,29 @@ export const rule: Rule = {
         at: call.func,
         ...(everywhere ? { severity: "warning" as const } : {}),
         message: everywhere ? EVERY_RANK : BACK,
-        fix: {
-          grade: "unsafe",
-          title: "Load onto the host",
-          edits: none
-            ? [{ start: none.value.start, end: none.value.end, text: '"cpu"' }]
-            : addKeyword(call, 'map_location="cpu"', file),
-        },
+        ...(isBesideHost(call, file)
+          ? {}
+          : {
+              fix: {
+                grade: "unsafe" as const,
+                title: "Load onto the host",
+                edits: none
+                  ? [{ start: none.value.start, end: none.value.end, text: '"cpu"' }]
+                  : addKeyword(call, 'map_location="cpu"', file),
+              },
+            }),
       };
     }
   },
 };
+
+/** `if torch.cuda.is_available(): load(path)`, `else: load(path, map_location="cpu")`: both would be the same, and the test for nothing. */
+function isBesideHost(call: Call, file: PythonFile): boolean {
+  return ancestors(call).some(
+    (at) =>
+      (at.kind === "If" || at.kind === "IfExp") && /is_available\(\)[^]*map_location/.test(file.textOf(at)),
+  );
+}
 
 /** `f.read()` of `with open(path, "rb") as f`: a file all the same. */
 function isReadHere(bytes: Expr | null, file: PythonFile): boolean {

@@ -435,7 +435,8 @@ export const rule: Rule = {
           : frozen
             ? "The frozen base is loaded in float32 on transformers 4 (as saved on 5): twice the bytes of bfloat16 for weights that are never updated"
             : "Nothing says in which type: float32 on transformers 4, as saved on 5; weights, gradients and optimizer state follow it",
-        ...(said || untyped
+        // What is trained whole would be updated in the type it was saved in: that is another training.
+        ...(said || untyped || !frozen
           ? {}
           : {
               fix: {

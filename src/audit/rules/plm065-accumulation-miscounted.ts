@@ -21,6 +21,7 @@ import { toldSteps } from "../facts/told-steps.ts";
 import type { Backward, Loop } from "../facts/training.ts";
 import { loopOfSteps, loopsAround, optimizerSteps } from "../facts/training.ts";
 import { asksForTurn, turnedBy } from "../facts/turned-functions.ts";
+import { undividedTrainerSteps } from "../facts/trainer-steps.ts";
 import { throttleOf } from "../facts/step-throttles.ts";
 import type { Throttle } from "../facts/step-throttles.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -47,6 +48,13 @@ export const rule: Rule = {
     if (file.says(/PrivacyEngine|privacy_engine|\bopacus\b/)) return;
     yield* whole;
     if (facts.backwards.length === 0) return;
+    if (facts.guesses)
+      for (const { call } of undividedTrainerSteps(facts))
+        yield {
+          at: call,
+          message:
+            "The Trainer adds up the gradients of `gradient_accumulation_steps` of these steps: undivided, they are as many times larger",
+        };
     yield* microSteps(facts);
     yield* inTwoFunctions(facts);
     // The branches of one test may each step.

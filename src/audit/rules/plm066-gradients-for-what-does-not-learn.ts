@@ -20,6 +20,8 @@ import type { Unwanted } from "../facts/anothers-steps.ts";
 import { attackGradients } from "../facts/attack-gradients.ts";
 import type { AttackGradients } from "../facts/attack-gradients.ts";
 import { keptToItself } from "../facts/kept-to-itself.ts";
+import { learningInputs } from "../facts/learning-inputs.ts";
+import type { LearningInput } from "../facts/learning-inputs.ts";
 import { leftOutByCallers, leftOutOfClass } from "../facts/left-out.ts";
 import type { LeftOut } from "../facts/left-out.ts";
 import { learnByOption } from "../facts/learns-by-option.ts";
@@ -92,6 +94,7 @@ export const rule: Rule = {
             ...[...keptToItself(facts)].map(ofNobody),
             ...[...learnByOption(facts)].map(ofOption),
             ...[...attackGradients(facts)].map(ofAttack),
+            ...(facts.guesses ? [...learningInputs(facts)].map(ofInput) : []),
             ...besidePart(facts),
             ...partsOptimised(facts),
             ...underAdapters(facts),
@@ -200,6 +203,14 @@ function unwanted({ run, network }: Unwanted): Finding {
     at: run,
     severity: "note",
     message: `\`${network}\` does not learn from this loss, yet all its gradients are computed and stay until they are cleared; \`.detach()\` what it made, or \`requires_grad_(False)\` on it for this part`,
+  };
+}
+
+function ofInput({ run, network, input }: LearningInput): Finding {
+  return {
+    at: run,
+    severity: "note",
+    message: `Only \`${input}\` learns from this loss, yet the parameters of \`${network}\` require gradients: each is computed and kept for nobody; \`requires_grad_(False)\` on it stops that`,
   };
 }
 
@@ -355,8 +366,12 @@ function* perceptual(facts: Facts): Generator<Finding> {
       !isUnfrozen(cls, facts)
     )
       continue;
-    // A loss, or what one is made of.
-    if (!/loss|lpips|percept/i.test(`${cls.name} ${file.path}`)) continue;
+    // A loss, or what one is made of: cut into the stages that pictures are compared by.
+    if (
+      !/loss|lpips|percept/i.test(`${cls.name} ${file.path}`) &&
+      !(facts.guesses && (STAGES.test(file.codeOf(cls)) || isExtractor(cls, facts)))
+    )
+      continue;
     yield {
       at: call,
       severity: "note",
@@ -365,13 +380,30 @@ function* perceptual(facts: Facts): Generator<Finding> {
   }
 }
 
+/** `self.slice1 = …` to `self.slice5`, of a network whose last layers are of no use. */
+const STAGES = /\bself\.slice_?\d\s*=/;
+
+/** `self.enc_1 = nn.Sequential(*vgg.features[:5])` of a class that is called after what it gives; what learns has layers of its own. */
+function isExtractor(cls: ClassDef, { file }: Facts): boolean {
+  const code = file.codeOf(cls);
+  return (
+    /Feature|Extract/.test(cls.name) &&
+    /\bself\.[a-z]+_?\d\s*=\s*[\w.]*Sequential\(\s*\*[\w.]+\[\d*:\d+\]/.test(code) &&
+    !/\b(?:Conv\dd|ConvTranspose\dd|Linear|LazyLinear)\(/.test(code)
+  );
+}
+
+/** `requires_grad=False` among what it is made with, and `if not requires_grad:`: what is asked, and does nothing by itself. */
+const ASKS =
+  /(?<=\bdef __init__\([^)]*)\brequires_grad\s*(?::\s*bool\s*)?=\s*(?:True|False)|\bif (?:not )?requires_grad\s*:/g;
+
 /** Nothing in the class, or beside it, keeps its parameters from requiring gradients. */
 function isUnfrozen(cls: ClassDef, facts: Facts): boolean {
   const { file } = facts;
-  const speaks = /requires_grad|freeze|no_grad|inference_mode/i.test(file.codeOf(cls));
+  const speaks = /requires_grad|freeze|no_grad|inference_mode/i.test(file.codeOf(cls).replaceAll(ASKS, ""));
   // Handed to what may freeze it, or read by an optimizer.
   return (
-    (!speaks || isAskedNotTo(cls, file)) && !/requires_grad|freeze/i.test(besideOthers(cls, facts, !speaks))
+    (!speaks || isAskedNotTo(cls, file)) && !/requires_grad|freeze/i.test(besideOthers(cls, facts, false))
   );
 }
 
@@ -474,7 +506,8 @@ function* leftOut(facts: Facts): Generator<Finding> {
         facts.gradMode(call) !== "on"
       )
         continue;
-      const run = ranNetwork(call, facts);
+      // `encode(text_encoder, captions)`, by a function of this file.
+      const run = ranNetwork(call, facts) ?? ranByHelper(call, (given) => isNetwork(given, facts), file);
       if (!run || facts.networks.isLoss(run) || facts.networks.isFrozen(run) || !feedsBackward(call, facts))
         continue;
       if (isParameterless(run, file) || !hasParameters(run, facts)) continue;

@@ -11,7 +11,8 @@ import { callsOf, paramGiven } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import { returnedFor } from "../facts/backwarded.ts";
 import { mayBeNumber } from "../facts/tensor-use.ts";
-import { METHODS } from "../facts/torch-names.ts";
+import type { ProjectFacts } from "../facts/project.ts";
+import { METHODS, last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { throttle } from "../throttle.ts";
 
@@ -232,6 +233,7 @@ function isLogger(call: Call, facts: Facts): boolean {
       /run|exp|neptune/i.test(facts.file.textOf(call.func.value.value))) ||
     (/^log(?:_metrics|_metric|_value|_scalar)?$/.test(call.func.attr) &&
       /wandb|run|tracker|accelerator|fabric|logger|experiment/i.test(facts.file.textOf(call.func.value))) ||
+    (facts.guesses && isToldByName(call, facts)) ||
     // The Trainer of transformers hands it to its callbacks, which turn each into a number.
     (call.func.attr === "log" && isTrainer(call, facts)) ||
     // A meter of this tree that turns what it is given into a number.
@@ -241,6 +243,35 @@ function isLogger(call: Call, facts: Facts): boolean {
       !KEEPERS.test(callTarget(call, facts.file) ?? "") &&
       facts.callee(call)?.reads === true)
   );
+}
+
+/** `L.log("train/loss", loss, step)` of a parameter, where a logger of this tree reads what it is told under a name. */
+function isToldByName(call: Call, facts: Facts): boolean {
+  const { func, args } = call;
+  if (func.kind !== "Attribute" || func.value.kind !== "Name" || args.length < 2) return false;
+  const [key] = args;
+  if (key?.value.kind !== "Str" || key.name !== null) return false;
+  const made = facts.file.scopes.reaching(func.value);
+  return (
+    made.length > 0 &&
+    made.every(({ how, name }) => how === "param" && name !== "self") &&
+    readersOf(facts.project).has(func.attr)
+  );
+}
+
+const readers = new WeakMap<ProjectFacts, ReadonlySet<string>>();
+
+/** Methods of the tree that are told a value under a name and read it: `def log(self, key, value, step)`. */
+function readersOf(project: ProjectFacts): ReadonlySet<string> {
+  let found = readers.get(project);
+  if (!found) {
+    const names = new Set<string>();
+    for (const [full, { reads, params }] of project.functions)
+      if (reads && params[0] === "self" && params.length > 3 && /^(?:key|name|tag|k)$/.test(params[1]!))
+        names.add(last(full));
+    readers.set(project, (found = names));
+  }
+  return found;
 }
 
 /** What is handed over by itself is found where it is read; of the values of a dict nothing is known in there. */

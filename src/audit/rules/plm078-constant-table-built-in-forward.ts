@@ -83,7 +83,8 @@ function* ofSettings(facts: Facts): Generator<Finding> {
     const sizes = mask ? (ones as Call) : call;
     const values = sizes.args
       .filter((arg) => arg.name !== "device" && arg.name !== "dtype")
-      .map((arg) => arg.value);
+      // `torch.ones((self.n, self.n))`
+      .flatMap(({ value }) => (value.kind === "Tuple" || value.kind === "List" ? value.items : [value]));
     // A few numbers cost nothing; one size of the module's own makes it a table.
     if (
       values.length === 0 ||

@@ -10,7 +10,15 @@ import { isNetwork, networkCall } from "../facts/networks.ts";
 import { callsOf, returnsByName } from "../facts/returns.ts";
 import { callTarget } from "../facts/summary.ts";
 import type { Finding, Rule } from "../rule.ts";
-import { COMPUTING, isChangedLater, isFresh, isOneOf, isUnread } from "../facts/fresh-results.ts";
+import {
+  COMPUTING,
+  handedOn,
+  isChangedLater,
+  isFresh,
+  isOneOf,
+  isSourceWritten,
+  isUnread,
+} from "../facts/fresh-results.ts";
 import { isReadPart } from "../facts/read-parts.ts";
 import { isOneOfUnrecorded } from "../facts/unrecorded-results.ts";
 
@@ -49,6 +57,7 @@ export const rule: Rule = {
           (isPartReadOnce(value, facts) && !isWrittenByName(call, facts)));
       const unread =
         attr === "clone" &&
+        !isSourceWritten(call, value, facts) &&
         (isKeptSkip(call, value, facts) ||
           isReadPart(call, value, facts) ||
           ((isOutput(reshapedFrom(value), facts) ||
@@ -56,7 +65,12 @@ export const rule: Rule = {
             isShifted(value, facts) ||
             isUnwrittenInput(value, facts)) &&
             !isChangedLater(call, facts)));
-      const run = attr === "clone" && !fresh && !unread && isOnlyRun(call, value, facts);
+      const run =
+        attr === "clone" &&
+        !fresh &&
+        !unread &&
+        !isSourceWritten(call, value, facts) &&
+        isOnlyRun(call, value, facts);
       const forNobody = attr === "clone" && !fresh && !unread && !run && isUnread(call, facts.file);
       const likely = facts.guesses && attr === "clone" && isLikelyNeedless(call, value, facts);
       if (!written && !fresh && !unread && !run && !forNobody && !likely) continue;
@@ -241,7 +255,9 @@ function isRunOn({ parent }: Node, facts: Facts): boolean {
 /** `self.made[0] = 1`, `self.made += 1`, `self.made.clamp_(0, 1)`, anywhere in the file. */
 function isWrittenAnywhere(text: string, file: PythonFile): boolean {
   const isIt = (expr: Expr): boolean =>
-    file.textOf(expr) === text || (expr.kind === "Subscript" && isIt(expr.value));
+    file.textOf(expr) === text ||
+    (expr.kind === "Subscript" && isIt(expr.value)) ||
+    (expr.kind === "Call" && expr.func.kind === "Attribute" && isIt(expr.func.value));
   return (
     file.all("AugAssign").some(({ target }) => isIt(target)) ||
     file
@@ -539,9 +555,12 @@ function partOf(expr: Expr): string | null {
 const ALIASES = /^(?:hidden_states|get|items|values|keys|to_tuple|pop|copy|detach|clone|to|float)$/;
 
 /** `scores = outputs.logits.clone()`, and `scores[mask] = 0` in the same function. */
-function isWrittenByName(call: Call, { file }: Facts): boolean {
+function isWrittenByName(call: Call, facts: Facts): boolean {
+  const { file } = facts;
   const fn = functionOf(call);
-  const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
+  const { parent } = handedOn(call, facts);
+  if (parent?.kind === "Attribute" && /[^_]_$/.test(parent.attr)) return true;
+  const [target] = parent?.kind === "Assign" ? parent.targets : [];
   if (!target) return false;
   if (target.kind !== "Name" || fn?.kind !== "FunctionDef") return true;
   return isWrittenIn(

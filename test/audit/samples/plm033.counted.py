@@ -24,6 +24,10 @@ class Counted(nn.Module):
         more = rates.new_tensor(list(range(length)))  # expect: PLM033
         shares = [1.0 / (at + 1) for at in range(length)]
         shares = torch.FloatTensor(shares).to(tokens.device)  # expect: PLM033
+        wide = np.reshape(np.array(range(length)), [1, length, 1, 1])
+        wide = torch.FloatTensor(wide).to(tokens.device)  # expect: PLM033
+        # trap: an array of who knows what
+        given = torch.FloatTensor(np.reshape(np.array(names), [1, -1])).to(tokens.device)
         # trap: a size, which nothing is copied for
         room = torch.FloatTensor(len(names)).to(tokens.device)
         # trap: counted on the device
@@ -36,7 +40,7 @@ class Counted(nn.Module):
         found = torch.tensor(found, device=tokens.device)
         # trap: a size, filled on the device
         blank = torch.zeros(length, device=tokens.device)
-        return self.table(places + later + steps + there + more) * rates.mean() + shares + room + sides + stacked + found + blank
+        return wide + given + self.table(places + later + steps + there + more) * rates.mean() + shares + room + sides + stacked + found + blank
 
 
 def train(loader, parts):

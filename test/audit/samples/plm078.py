@@ -14,6 +14,9 @@ class Rotary(nn.Module):
     def forward(self, x):
         steps = torch.arange(0, self.dim, 2, device=x.device)  # expect: PLM078
         mask = torch.tril(torch.ones(self.size, self.size, device=x.device))  # expect: PLM078
+        both = torch.triu(torch.ones((self.size, self.size), device=x.device))  # expect: PLM078
+        # trap: as many as there are
+        seen = torch.triu(torch.ones((x.shape[1], x.shape[1]), device=x.device))
         # trap: depends on the input
         positions = torch.arange(x.shape[1], device=x.device)
         # trap: may change

@@ -171,3 +171,30 @@ def train(net, batches, optimizer):
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
+
+
+class Looking(nn.Module):
+    def __init__(self, heads):
+        super().__init__()
+        self.heads = heads
+        self._anchors = {}
+        self._kept = {}
+
+    def forward(self, x, wanted=None):
+        if self.training:
+            return nn.functional.mse_loss(self.heads(x), wanted)
+        else:
+            return self.look(x), self.again(x)
+
+    def look(self, x):
+        anchors = self._anchors.get(x.device)
+        if anchors is None:  # likely: PLM078
+            anchors = get_2d_sincos_table(64, 64).to(x.device)
+        return self.heads(x) + anchors
+
+    def again(self, x):
+        kept = self._kept.get(x.device)
+        # trap: put there
+        if kept is None:
+            kept = self._kept[x.device] = get_2d_sincos_table(64, 64).to(x.device)
+        return self.heads(x) + kept

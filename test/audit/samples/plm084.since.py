@@ -83,3 +83,26 @@ def told(net, loader, optimizer, accumulate, last):
             optimizer.step()
             optimizer.zero_grad()
             last = i
+
+
+def renamed(cfg, model, loader, optimizer, start):
+    for turn, (images, targets) in enumerate(loader, start):
+        model.require_backward_grad_sync = turn % cfg.SOLVER.STEPS == 0  # expect: PLM084
+        turn = turn + 1
+        loss = model(images.cuda(), targets.cuda())
+        (loss / cfg.SOLVER.STEPS).backward()
+        if turn % cfg.SOLVER.STEPS == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+def renamed_before(cfg, model, loader, optimizer, start):
+    for turn, (images, targets) in enumerate(loader, start):
+        turn = turn + 1
+        # trap: counted already
+        model.require_backward_grad_sync = turn % cfg.SOLVER.STEPS == 0
+        loss = model(images.cuda(), targets.cuda())
+        (loss / cfg.SOLVER.STEPS).backward()
+        if turn % cfg.SOLVER.STEPS == 0:
+            optimizer.step()
+            optimizer.zero_grad()
