@@ -11,6 +11,7 @@ import type { ProjectFacts } from "./facts/project.ts";
 import type { FileSummary } from "./facts/summary.ts";
 import { last } from "./facts/torch-names.ts";
 import type { AuditReport, Diagnostic, ReportedFinding } from "./report.ts";
+import { auditTexts } from "./session.ts";
 import type { Settings } from "./settings.ts";
 import { Share } from "./work.ts";
 import type { Job, Results, Task } from "./work.ts";
@@ -40,6 +41,20 @@ export interface EditableAudit extends Audit {
 export async function audit(paths: readonly string[], root: string, settings: Settings): Promise<Audit> {
   const { summaries: _, words: __, ...rest } = await auditForEditing(paths, root, settings, false);
   return rest;
+}
+
+/** Of one text, which is no file here. */
+export function ofText(path: string, text: string, settings: Settings): Audit {
+  const bytes = Buffer.byteLength(text);
+  return {
+    files: 1,
+    bytes,
+    generated: 0,
+    ...auditTexts([{ path, text }], settings),
+    fixed: [],
+    diff: null,
+    found: [{ absolute: path, path, inside: path, bytes, named: true }],
+  };
 }
 
 /** The same, with what a workspace needs to go on from there; in a large tree that is memory. */

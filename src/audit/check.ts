@@ -10,10 +10,10 @@ import { whyOnHost, whyUntold } from "./facts/on-host.ts";
 import { whyIdle, whyNot, whyNumber } from "./facts/shipped.ts";
 import type { Place, ReportedFinding } from "./report.ts";
 import type { Finding, Fix, Rule, RuleMeta } from "./rule.ts";
-import { RULES, UNUSED_NOQA } from "./rules.ts";
-import { isIgnoredIn, isSelected } from "./settings.ts";
+import { ALL_META, RULES, UNUSED_NOQA } from "./rules.ts";
+import { isIgnoredIn, isSelected, severityOf } from "./settings.ts";
 import type { Settings } from "./settings.ts";
-import { Suppressions } from "./suppress.ts";
+import { Suppressions, configComments } from "./suppress.ts";
 import { importEdits } from "./imports.ts";
 import { earned } from "./trust.ts";
 
@@ -55,7 +55,7 @@ export function checkPython(
   cells: readonly NotebookCell[] | null,
 ): ReportedFinding[] {
   const { file } = facts;
-  const suppressions = new Suppressions(file.tree.comments, file);
+  const suppressions = new Suppressions(file.text, file.tree.comments, file.lines, true);
   const report = new Reporter(file.path, file, settings, cells);
   const block = new LikelyBlocks();
   const judge = (asked: Facts, told: Set<string>): void => {
@@ -84,7 +84,16 @@ export function checkPython(
   if (settings.likely && isWorthGuessing(facts)) judge(new Facts(file, facts.project, true), report.told());
   if (isSelected(UNUSED_NOQA.code, settings) && !isIgnoredIn(file.path, UNUSED_NOQA.code, settings))
     for (const { code, at } of suppressions.unused((one) => ran(one, file.path, settings)))
-      report.add(UNUSED_NOQA, { at, message: `\`noqa: ${code}\` silences nothing here` }, undefined);
+      report.add(
+        UNUSED_NOQA,
+        {
+          at,
+          message: CODES.has(code)
+            ? `\`noqa: ${code}\` silences nothing here`
+            : `\`noqa: ${code}\` silences nothing: there is no rule of that name`,
+        },
+        undefined,
+      );
   return report.sorted();
 }
 
@@ -134,7 +143,11 @@ function isWorthGuessing({ stepLoops, project }: Facts): boolean {
   return stepLoops.size > 0 || project.files <= LIBRARY;
 }
 
+const CODES: ReadonlySet<string> = new Set(ALL_META.map(({ code }) => code));
+
+/** Whether a rule had its say; one of ours that there is not has none. */
 function ran(wanted: string, path: string, settings: Settings): boolean {
+  if (wanted.startsWith("PLM") && !CODES.has(wanted)) return true;
   return (
     selectedRules(settings).some(({ code, check }) => code === wanted && check !== null) &&
     !isIgnoredIn(path, wanted, settings)
@@ -174,15 +187,18 @@ function whyWaitedFor({ patterns }: RuleMeta, { file, project }: Facts): string 
 const READS: ReadonlySet<number> = new Set([25, 26, 27, 28, 29, 68, 69]);
 
 export function checkConfig(config: ConfigFile, settings: Settings): ReportedFinding[] {
-  const report = new Reporter(
-    config.path,
-    { text: config.text, lines: new Lines(config.text) },
-    settings,
-    null,
-  );
+  const { path, text } = config;
+  const lines = new Lines(text);
+  const report = new Reporter(path, { text, lines }, settings, null);
+  const comments = config.format === "json" ? [] : configComments(text);
+  const suppressions = new Suppressions(text, comments, lines, false);
   for (const { code, meta, checkConfig: check } of selectedRules(settings)) {
-    if (!check || isIgnoredIn(config.path, code, settings)) continue;
-    for (const finding of check(config)) report.add(meta, finding, finding.fix);
+    if (!check || isIgnoredIn(path, code, settings)) continue;
+    for (const finding of config.documents.flatMap((one) => [...check(one)])) {
+      const { start, end } = finding.at;
+      if (!suppressions.silences(code, [lines.line(start), lines.line(Math.max(start, end - 1))]))
+        report.add(meta, finding, finding.fix);
+    }
   }
   return report.sorted();
 }
@@ -215,7 +231,7 @@ class Reporter {
       finding: {
         rule: meta.code,
         name: meta.name,
-        severity: this.#settings.severity[meta.code] ?? finding.severity ?? meta.severity,
+        severity: severityOf(meta.code, this.#settings) ?? finding.severity ?? meta.severity,
         path: this.#path,
         ...place,
         ...(cell ? { cell: cell.number } : {}),
@@ -233,7 +249,8 @@ class Reporter {
               })),
             }
           : null,
-        fingerprint: this.#fingerprint(meta.code, start, end),
+        fingerprint: this.#fingerprint(`${meta.code}\0${this.#path}`, start, end),
+        anchor: this.#fingerprint(meta.code, start, end),
         frame: this.#frame(start, end, cell),
       },
     });
@@ -264,9 +281,9 @@ class Reporter {
     };
   }
 
-  #fingerprint(code: string, start: number, end: number): string {
+  #fingerprint(of: string, start: number, end: number): string {
     const hash = createHash("sha256")
-      .update(`${code}\0${this.#path}\0${this.#source.text.slice(start, end).replace(/\s+/g, " ")}`)
+      .update(`${of}\0${this.#source.text.slice(start, end).replace(/\s+/g, " ")}`)
       .digest("hex")
       .slice(0, 16);
     // The same text twice in a file: the second is another finding.

@@ -1,6 +1,7 @@
 import { parse as parseToml } from "smol-toml";
-import { isMap, isPair, isScalar, isSeq, parseDocument } from "yaml";
-import type { Node, Pair } from "yaml";
+import { isMap, isPair, isScalar, isSeq, parseAllDocuments } from "yaml";
+import type { Document, Node, Pair, Scalar } from "yaml";
+import { tomlPath, tomlPlaces } from "./toml-places.ts";
 
 /** One setting: its path, its value and where both stand. */
 export interface Setting {
@@ -13,18 +14,36 @@ export interface Setting {
   readonly valueAt: { readonly start: number; readonly end: number };
 }
 
+/** Whoever trains reads YAML 1.1, as PyYAML does. */
+const WORDS = new Map([
+  ...["yes", "Yes", "YES", "on", "On", "ON"].map((word) => [word, true] as const),
+  ...["no", "No", "NO", "off", "Off", "OFF"].map((word) => [word, false] as const),
+]);
+
+const plainValue = ({ type, value }: Scalar): unknown =>
+  type === "PLAIN" && typeof value === "string" ? (WORDS.get(value) ?? value) : value;
+
 /** A YAML, JSON or TOML file of training settings, flattened. */
 export class ConfigFile {
   readonly path: string;
   readonly text: string;
   readonly format: "yaml" | "json" | "toml";
   readonly settings: readonly Setting[];
+  /** The documents of a YAML file; of others itself. */
+  readonly documents: readonly ConfigFile[];
 
-  constructor(path: string, text: string, format: ConfigFile["format"], settings: readonly Setting[]) {
+  constructor(
+    path: string,
+    text: string,
+    format: ConfigFile["format"],
+    documents: readonly (readonly Setting[])[],
+  ) {
     this.path = path;
     this.text = text;
     this.format = format;
-    this.settings = settings;
+    this.settings = documents.flat();
+    this.documents =
+      documents.length > 1 ? documents.map((one) => new ConfigFile(path, text, format, [one])) : [this];
   }
 
   /** Every setting with this key, at any depth. */
@@ -56,28 +75,31 @@ export function turnsCheckpointingOn(config: ConfigFile): boolean {
 /** The settings of a file, or one line saying why it cannot be read. */
 export function readConfig(path: string, text: string): ConfigFile | string {
   const format = path.endsWith(".toml") ? "toml" : path.endsWith(".json") ? "json" : "yaml";
-  const settings: Setting[] = [];
+  const documents: Setting[][] = [];
   if (format === "toml") {
     try {
-      fromToml(parseToml(text), "", text, settings);
+      const settings: Setting[] = [];
+      fromToml(parseToml(text), [], tomlPlaces(text), settings);
+      documents.push(settings);
     } catch (problem) {
       return `invalid TOML: ${firstLine(problem)}`;
     }
   } else {
-    let root: unknown;
     try {
-      const document = read(text);
-      const [problem] = document.errors;
-      const again = problem?.code === "BAD_INDENT" ? read(withBracesOpen(text)) : document;
-      if (again.errors.length > 0)
-        return `invalid ${format === "json" ? "JSON" : "YAML"}: ${firstLine(problem)}`;
-      root = again.contents;
+      const first = read(text);
+      const problem = problemOf(first);
+      const again = problem?.code === "BAD_INDENT" ? read(withBracesOpen(text)) : first;
+      if (problemOf(again)) return `invalid ${format === "json" ? "JSON" : "YAML"}: ${firstLine(problem)}`;
+      for (const { contents } of again) {
+        const settings: Setting[] = [];
+        fromYaml(contents as Node | null, "", settings, 0);
+        documents.push(settings);
+      }
     } catch (problem) {
       return `invalid YAML: ${firstLine(problem)}`;
     }
-    fromYaml(root as Node | null, "", settings, 0);
   }
-  return new ConfigFile(path, text, format, settings);
+  return new ConfigFile(path, text, format, documents);
 }
 
 /** Braces that close at the beginning of a line are all the same to PyYAML: put behind the line before, without its comment, everything else stays in place. */
@@ -87,9 +109,13 @@ function withBracesOpen(text: string): string {
     .replaceAll(/\n(?=[}\]])/g, " ");
 }
 
-function read(text: string): ReturnType<typeof parseDocument> {
-  return parseDocument(text, { uniqueKeys: false, logLevel: "silent" });
+function read(text: string): readonly Document.Parsed[] {
+  // Of nothing at all it makes an object without documents.
+  return [...parseAllDocuments(text, { uniqueKeys: false, logLevel: "silent" })];
 }
+
+const problemOf = (documents: readonly Document.Parsed[]): Document.Parsed["errors"][number] | undefined =>
+  documents.flatMap(({ errors }) => errors)[0];
 
 function firstLine(problem: unknown): string {
   return (problem instanceof Error ? problem.message : String(problem)).split("\n")[0]!;
@@ -103,7 +129,7 @@ function fromYaml(node: Node | null, path: string, into: Setting[], depth: numbe
       const key = String(pair.key.value);
       const inner = path === "" ? key : `${path}.${key}`;
       if (isScalar(pair.value) && pair.value.range) {
-        const value = pair.value.value;
+        const value = plainValue(pair.value);
         if (
           value === null ||
           typeof value === "string" ||
@@ -123,27 +149,21 @@ function fromYaml(node: Node | null, path: string, into: Setting[], depth: numbe
     for (const [at, item] of node.items.entries()) fromYaml(item as Node, `${path}.${at}`, into, depth + 1);
 }
 
-/** smol-toml keeps no positions: a setting stands at the first line that assigns its key. */
-function fromToml(table: Record<string, unknown>, path: string, text: string, into: Setting[]): void {
-  for (const [key, value] of Object.entries(table)) {
-    const inner = path === "" ? key : `${path}.${key}`;
-    if (typeof value === "object" && value !== null && !Array.isArray(value))
-      fromToml(value as Record<string, unknown>, inner, text, into);
-    else if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
-      const line = new RegExp(
-        `^[ \\t]*(["']?)${key.replace(/[^\w-]/g, "\\$&")}\\1[ \\t]*=[ \\t]*(.*)$`,
-        "m",
-      ).exec(text);
-      if (!line) continue;
-      const keyStart = line.index + line[0].indexOf(key);
-      const valueStart = line.index + line[0].length - line[2]!.length;
-      into.push({
-        key,
-        path: inner,
-        value,
-        keyAt: { start: keyStart, end: keyStart + key.length },
-        valueAt: { start: valueStart, end: valueStart + line[2]!.replace(/\s+#.*$/, "").length },
-      });
-    }
+type TomlPlaces = ReturnType<typeof tomlPlaces>;
+
+function fromToml(
+  value: unknown,
+  path: readonly (string | number)[],
+  places: TomlPlaces,
+  into: Setting[],
+): void {
+  if (Array.isArray(value))
+    for (const [at, item] of value.entries()) fromToml(item, [...path, at], places, into);
+  else if (typeof value === "object" && value !== null && !(value instanceof Date))
+    for (const [key, inner] of Object.entries(value)) fromToml(inner, [...path, key], places, into);
+  else if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
+    const key = path.at(-1);
+    const place = places.get(tomlPath(path));
+    if (place && typeof key === "string") into.push({ key, path: path.join("."), value, ...place });
   }
 }

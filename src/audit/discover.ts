@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { lstatSync, readFileSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import ignore from "ignore";
 import type { Ignore } from "ignore";
@@ -59,11 +59,14 @@ export function discover(
   exclude: readonly string[],
   onFile: (file: FoundFile) => void = () => {},
 ): Discovery {
+  /** By where they really are: what a link leads to is one file, whatever it is called here and there. */
   const files = new Map<string, FoundFile>();
-  const found = (file: FoundFile): void => {
-    files.set(file.absolute, file);
+  const found = (real: string, file: FoundFile): void => {
+    files.set(real, file);
     onFile(file);
   };
+  /** Looked at when all else is found, so that what has a name of its own keeps it. */
+  const links: (() => void)[] = [];
   const diagnostics: Diagnostic[] = [];
   let installed = false;
   let oldTorch = false;
@@ -73,18 +76,23 @@ export function discover(
     return inside.startsWith("../") ? absolute : inside;
   };
   const problem = (absolute: string, error: unknown): void => {
-    diagnostics.push({ path: shown(absolute), line: null, message: reason(error), level: "error" });
+    // What Node cannot tell in its own characters it does not find.
+    const message = absolute.includes("\uFFFD") ? "its name is not valid UTF-8" : reason(error);
+    diagnostics.push({ path: shown(absolute), line: null, message, level: "error" });
   };
   /** `path`: as reports show it. `inside`: from the folder that was asked for. */
   const visit = (absolute: string, path: string, inside: string, ignores: readonly Rules[]): void => {
     let real: string;
     let names: string[];
+    const linked = new Set<string>();
     try {
       real = realpathSync.native(absolute);
       // A link to a folder above would go round for ever.
       if (visited.has(real)) return;
       visited.add(real);
-      names = readdirSync(absolute).sort();
+      const entries = readdirSync(absolute, { withFileTypes: true });
+      names = entries.map(({ name }) => name).sort();
+      for (const entry of entries) if (entry.isSymbolicLink()) linked.add(entry.name);
     } catch (error) {
       problem(absolute, error);
       return;
@@ -94,7 +102,7 @@ export function discover(
       oldTorch ||= names.some((name) => REQUIREMENTS.test(name) && pinsOldTorch(join(absolute, name)));
     const rules = names.includes(".gitignore") ? [...ignores, gitignore(absolute)] : ignores;
     const folder = path === "" ? "" : path === absolute ? join(path, sep) : `${path}/`;
-    for (const name of names) {
+    const look = (name: string): void => {
       const at = join(absolute, name);
       const shownAt = folder + name;
       const insideAt = inside + name;
@@ -109,13 +117,19 @@ export function discover(
           !DATA_FILES.test(name) &&
           !isIgnored(rules, at, false) &&
           !excluded(shownAt, exclude)
-        )
-          found({ absolute: at, path: shownAt, inside: insideAt, bytes: stat.size, named: false });
+        ) {
+          const realAt = linked.has(name) ? realpathSync.native(at) : join(real, name);
+          if (!files.has(realAt))
+            found(realAt, { absolute: at, path: shownAt, inside: insideAt, bytes: stat.size, named: false });
+        }
       } catch (error) {
         // A link to nowhere is only worth a word when it claims to be code.
         if (AUDITED.test(name)) problem(at, error);
       }
-    }
+    };
+    for (const name of names)
+      if (linked.has(name)) links.push(() => look(name));
+      else look(name);
   };
   for (const path of paths) {
     const absolute = resolve(path);
@@ -126,14 +140,41 @@ export function discover(
         installed ||= above.some(({ folder, names }) => isInstalled(folder, names));
         visit(absolute, shown(absolute), "", above.map(({ folder }) => gitignore(folder)).reverse());
       } else {
-        const at = shown(absolute);
-        found({ absolute, path: at, inside: at, bytes: stat.size, named: true });
+        const real = realPath(absolute);
+        // Whoever writes into it may never come; one without a name (`<(git show …)`) has its writer.
+        if (stat.isFIFO() && real !== null)
+          throw new Error("a pipe, not a file (PATH - reads standard input)");
+        const link = lstatSync(absolute).isSymbolicLink();
+        const name = (): void => {
+          const known = link && real !== null ? files.get(real) : undefined;
+          const at = known?.path ?? shown(absolute);
+          found(real ?? absolute, {
+            absolute: known?.absolute ?? absolute,
+            path: at,
+            inside: at,
+            bytes: stat.size,
+            named: true,
+          });
+        };
+        if (link) links.push(name);
+        else name();
       }
     } catch (error) {
       problem(absolute, error);
     }
   }
+  // Those of a folder that a link leads to come after the others.
+  for (let link = links.shift(); link; link = links.shift()) link();
   return { files: [...files.values()], diagnostics, installed, oldTorch };
+}
+
+/** Null for what has no name in any folder. */
+function realPath(path: string): string | null {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return null;
+  }
 }
 
 function isInstalled(folder: string, names: readonly string[]): boolean {
@@ -208,6 +249,8 @@ export function reason(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : null;
   if (code === "ENOENT") return "no such file or folder";
   if (code === "EACCES" || code === "EPERM") return "permission denied";
+  if (code === "ENOSPC" || code === "EDQUOT") return "no space left on the device";
+  if (code === "EROFS") return "a read-only file system";
   if (code === "ELOOP") return "a symbolic link that leads back to itself";
   return error instanceof Error ? error.message.split("\n")[0]! : String(error);
 }

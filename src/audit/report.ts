@@ -34,6 +34,8 @@ export interface ReportedFinding extends Place {
   readonly cell?: number;
   /** The same while the code around it is the same, wherever it moves in the file. */
   readonly fingerprint: string;
+  /** The same whatever the file is called. */
+  readonly anchor: string;
   /** The lines it stands on and their neighbours, for code frames. */
   readonly frame: readonly { readonly line: number; readonly text: string }[];
 }
@@ -59,6 +61,6 @@ export interface AuditReport {
   readonly diagnostics: readonly Diagnostic[];
   /** Files rewritten by --fix, and how many fixes went in. */
   readonly fixed: readonly { readonly path: string; readonly fixes: number }[];
-  /** Unified diff, with --diff. */
-  readonly diff: string | null;
+  /** Unified diff, with --diff: each file's lines in its own encoding. */
+  readonly diff: Uint8Array | null;
 }

@@ -1,9 +1,10 @@
+import { readNotebook } from "../python/notebook.ts";
 import type { NotebookCell } from "../python/notebook.ts";
 import { Lines } from "../python/source.ts";
 import { parse } from "../python/statements.ts";
 import type { SyntaxDiagnostic } from "../python/tree.ts";
 import { checkConfig, checkPython } from "./check.ts";
-import { turnsCheckpointingOn } from "./config.ts";
+import { readConfig, turnsCheckpointingOn } from "./config.ts";
 import { Facts } from "./facts/facts.ts";
 import { CHECKPOINTED_BY, Words } from "./facts/mentions.ts";
 import { combine } from "./facts/project.ts";
@@ -13,7 +14,7 @@ import type { FileSummary } from "./facts/summary.ts";
 import { Layout } from "./layout.ts";
 import type { Diagnostic, ReportedFinding } from "./report.ts";
 import type { Settings } from "./settings.ts";
-import { isRelevant, readSource } from "./source.ts";
+import { isConfig, isRelevant, readSource } from "./source.ts";
 import type { Source } from "./source.ts";
 import { isTestText, isUnitTest } from "./unit-tests.ts";
 
@@ -24,10 +25,10 @@ export interface Scan {
 }
 
 /** First look at one text: parse it and note what other files need to know, and by which words it speaks of them. */
-export function scan(path: string, text: string, words: Words, layout: Layout): Scan {
-  if (isRelevant(path, text)) return scanRelevant(path, text, words, layout, path);
+export function scan(path: string, text: string, words: Words, layout: Layout, named = false): Scan {
+  if (isRelevant(path, text)) return scanRelevant(path, text, words, layout, { inside: path, named });
   if (!isTestText(path, text)) words.addFromText(path, text);
-  return { source: null, summary: null, diagnostics: faults(path, text) };
+  return { source: null, summary: null, diagnostics: faults(path, text, named) };
 }
 
 /** What a file that trains or has it done says: the bodies of its functions are read, whoever wrote them. */
@@ -40,19 +41,19 @@ export function scanRelevant(
   text: string,
   words: Words,
   layout: Layout,
-  inside: string,
+  { inside, named }: { readonly inside: string; readonly named: boolean },
   unjudged = false,
 ): Scan {
   const outline = unjudged && !TRAINS.test(text);
   const source = readSource(path, text, layout, outline);
   if (source === null || (typeof source !== "string" && source.kind === "config"))
     words.addFromText(path, text);
-  if (source === null) return { source, summary: null, diagnostics: faults(path, text) };
+  if (source === null) return { source, summary: null, diagnostics: faults(path, text, named) };
   if (typeof source === "string")
     return {
       source: null,
       summary: null,
-      diagnostics: [{ path, line: null, message: source, level: "error" }],
+      diagnostics: [unread(path, source)],
     };
   if (source.kind === "config") {
     if (turnsCheckpointingOn(source.config)) words.add(`${CHECKPOINTED_BY}${path}`);
@@ -77,10 +78,25 @@ const ASIDE =
 
 const asideIn = (inside: string): string | undefined => ASIDE.exec(inside)?.[1];
 
-/** Of a text with nothing for any rule; that it is broken is worth a word all the same. */
-export function faults(path: string, text: string): Diagnostic[] {
-  return path.endsWith(".py") ? syntaxErrors(path, parse(text).errors, () => new Lines(text)) : [];
+/**
+ * Of a text with nothing for any rule; that it is broken is worth a word all the same. Settings are of all kinds, and their
+ * templates are no YAML yet: only of those that are named outright.
+ */
+export function faults(path: string, text: string, named: boolean): Diagnostic[] {
+  if (path.endsWith(".py")) return syntaxErrors(path, parse(text).errors, () => new Lines(text));
+  if (path.endsWith(".ipynb")) {
+    const notebook = readNotebook(text);
+    if (typeof notebook === "string") return [unread(path, notebook)];
+    const { errors } = parse(notebook.text, false, notebook.cells);
+    return syntaxErrors(path, errors, () => new Lines(notebook.text)).map((one) =>
+      placed(one, notebook.cells),
+    );
+  }
+  const config = named && isConfig(path) ? readConfig(path, text) : null;
+  return typeof config === "string" ? [unread(path, config)] : [];
 }
+
+const unread = (path: string, message: string): Diagnostic => ({ path, line: null, message, level: "error" });
 
 function syntaxErrors(path: string, errors: readonly SyntaxDiagnostic[], lines: () => Lines): Diagnostic[] {
   const [first, ...others] = errors;
@@ -111,10 +127,10 @@ export function check(source: Source, project: ProjectFacts, settings: Settings)
 export function auditTexts(
   texts: readonly { readonly path: string; readonly text: string }[],
   settings: Settings,
-): { findings: ReportedFinding[]; diagnostics: Diagnostic[] } {
+): { findings: ReportedFinding[]; diagnostics: Diagnostic[]; project: ProjectFacts } {
   const words = new Words();
   const layout = new Layout(texts.map(({ path }) => path));
-  const scans = texts.map(({ path, text }) => scan(path, text, words, layout));
+  const scans = texts.map(({ path, text }) => scan(path, text, words, layout, true));
   const project = combine(
     scans.flatMap(({ summary }) => (summary ? [summary] : [])),
     words.all,
@@ -122,5 +138,6 @@ export function auditTexts(
   return {
     findings: scans.flatMap(({ source }) => (source ? check(source, project, settings) : [])),
     diagnostics: scans.flatMap(({ diagnostics }) => diagnostics),
+    project,
   };
 }

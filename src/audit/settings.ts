@@ -30,7 +30,8 @@ export const DEFAULTS: Settings = {
 };
 
 /** Reads the `[tool.plimsoll]` table; unknown keys and wrong types are the user's mistakes. */
-export function settingsFrom(table: Readonly<Record<string, unknown>>, where: string): Settings {
+export function settingsFrom(table: unknown, where: string): Settings {
+  if (!isTable(table)) throw new UserError(`${where}: [tool.plimsoll] must be a table`);
   const wrong = (key: string, wants: string): never => {
     throw new UserError(`${where}: [tool.plimsoll] ${key} must be ${wants}`);
   };
@@ -73,11 +74,14 @@ export function settingsFrom(table: Readonly<Record<string, unknown>>, where: st
 const isTable = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Whether a prefix names at least one rule. */
-export function checkCodes(codes: readonly string[], rules: readonly RuleMeta[]): void {
+/** Whether a prefix names at least one rule. `where`: who says it; null for the command line. */
+export function checkCodes(codes: readonly string[], rules: readonly RuleMeta[], where: string | null): void {
   for (const code of codes)
     if (!rules.some((rule) => rule.code.startsWith(code)))
-      throw new UserError(`no rule starts with "${code}"`, "plimsoll rules lists them");
+      throw new UserError(
+        `${where === null ? "" : `${where}: `}no rule starts with "${code}"`,
+        "plimsoll rules lists them",
+      );
 }
 
 /** The longest matching prefix decides, as in ruff; a tie goes to ignore. */
@@ -85,6 +89,14 @@ export function isSelected(code: string, settings: Settings): boolean {
   const longest = (prefixes: readonly string[]): number =>
     Math.max(-1, ...prefixes.filter((prefix) => code.startsWith(prefix)).map((prefix) => prefix.length));
   return longest(settings.select) > longest(settings.ignore);
+}
+
+/** What the user says of a rule; of several prefixes the longest. */
+export function severityOf(code: string, { severity }: Settings): Severity | undefined {
+  let longest = "";
+  for (const prefix in severity)
+    if (code.startsWith(prefix) && prefix.length > longest.length) longest = prefix;
+  return severity[longest];
 }
 
 export function isIgnoredIn(path: string, code: string, settings: Settings): boolean {

@@ -1,5 +1,5 @@
 import { PythonFile } from "../python/file.ts";
-import { cellSource, readNotebook } from "../python/notebook.ts";
+import { readNotebook } from "../python/notebook.ts";
 import type { Notebook } from "../python/notebook.ts";
 import type { NodeOf } from "../python/tree.ts";
 import { type ConfigFile, TRAINING_CONFIG, readConfig } from "./config.ts";
@@ -53,7 +53,7 @@ export function isRelevant(path: string, text: string): boolean {
   return isConfig(path) || (RELEVANT.test(text) && USES.test(text)) || HELPS.test(text);
 }
 
-const isConfig = (path: string): boolean => /\.(?:ya?ml|json|toml)$/.test(path);
+export const isConfig = (path: string): boolean => /\.(?:ya?ml|json|toml)$/.test(path);
 
 /** Null: nothing to audit. A string: why the file cannot be read. */
 export function readSource(
@@ -74,26 +74,7 @@ export function readSource(
     notebook?.text ?? text,
     (name, module, isPackage) => layout.nearest(name, module, isPackage),
     outline,
+    notebook?.cells,
   );
   return isOfAnother(file) ? null : { kind: "python", file, notebook };
-}
-
-/** The notebook's JSON with the joined text of its code cells replaced; null where that would change anything else. */
-export function writeNotebook(json: string, notebook: Notebook, cellTexts: readonly string[]): string | null {
-  const data = JSON.parse(json) as { cells: { source: string | string[] }[] };
-  const indent = /^\{\r?\n([ \t]+)/.exec(json)?.[1] ?? "";
-  const tail = /\s*$/.exec(json)![0];
-  if (JSON.stringify(data, null, indent) + tail !== json) return null;
-  for (const [at, cell] of notebook.cells.entries()) {
-    const raw = data.cells[cell.number - 1]!;
-    const before = cellSource(raw.source);
-    // Blanked magics must not be written back.
-    if (before !== notebook.text.slice(cell.start, cell.end)) {
-      if (notebook.text.slice(cell.start, cell.end) !== cellTexts[at]) return null;
-      continue;
-    }
-    if (cellTexts[at] === before) continue;
-    raw.source = Array.isArray(raw.source) ? cellTexts[at]!.split(/(?<=\n)/) : cellTexts[at]!;
-  }
-  return JSON.stringify(data, null, indent) + tail;
 }

@@ -193,7 +193,7 @@ export class Share {
       text,
       words,
       this.#layout,
-      file.inside,
+      file,
       unjudged,
     );
     const json = summary && JSON.stringify(summary);
@@ -205,9 +205,11 @@ export class Share {
   #parseFile(file: FoundFile, result: ParseResult): void {
     const read = this.#read(file);
     if (read === null || "message" in read) return;
-    const found = faults(file.path, read.text);
+    const found = faults(file.path, read.text, file.named);
     result.diagnostics.push(
-      ...(read.exact || found.length === 0 ? found : faults(file.path, this.#readExactly(file).text)),
+      ...(read.exact || found.length === 0
+        ? found
+        : faults(file.path, this.#readExactly(file).text, file.named)),
     );
   }
 

@@ -32,9 +32,10 @@ export function chosenRules(options: Input["options"]): Chosen {
 /** The nearest pyproject.toml above `near`, and what the command line says on top of it. */
 export function settingsNear(near: string, chosen: Chosen): Settings {
   const file = nearestPyproject(resolve(near));
+  checkCodes([...chosen.select, ...chosen.ignore], ALL_META, null);
   let settings = DEFAULTS;
   if (file) {
-    let data: { tool?: { plimsoll?: Record<string, unknown> } };
+    let data: { tool?: { plimsoll?: unknown } };
     try {
       data = parseToml(readFileSync(file, "utf8")) as typeof data;
     } catch (error) {
@@ -42,7 +43,12 @@ export function settingsNear(near: string, chosen: Chosen): Settings {
         `${file}: invalid TOML: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`,
       );
     }
-    if (data.tool?.plimsoll) settings = settingsFrom(data.tool.plimsoll, file);
+    if (data.tool?.plimsoll !== undefined) {
+      settings = settingsFrom(data.tool.plimsoll, file);
+      const { select, ignore, perFileIgnores, severity } = settings;
+      const codes = [...select, ...ignore, ...Object.values(perFileIgnores).flat(), ...Object.keys(severity)];
+      checkCodes(codes, ALL_META, file);
+    }
   }
   settings = {
     ...settings,
@@ -51,15 +57,6 @@ export function settingsNear(near: string, chosen: Chosen): Settings {
     exclude: [...settings.exclude, ...chosen.exclude],
     generated: settings.generated || chosen.generated,
   };
-  checkCodes(
-    [
-      ...settings.select,
-      ...settings.ignore,
-      ...Object.values(settings.perFileIgnores).flat(),
-      ...Object.keys(settings.severity),
-    ],
-    ALL_META,
-  );
   return settings;
 }
 

@@ -1,6 +1,7 @@
 import { Calls } from "./calls.ts";
 import { link } from "./nodes.ts";
 import type { NodesByKind } from "./nodes.ts";
+import type { NotebookCell } from "./notebook.ts";
 import { mayHave, newOwner } from "./runs.ts";
 import { Scopes } from "./scopes.ts";
 import type { Definition } from "./scopes.ts";
@@ -38,12 +39,21 @@ export class PythonFile {
 
   readonly #nearest: Nearest | null;
 
-  /** `nearest`: where the tree around this file has several modules of one name. `outline`: without the bodies of functions. */
-  constructor(path: string, text: string, nearest: Nearest | null = null, outline = false) {
+  /**
+   * `nearest`: where the tree around this file has several modules of one name. `outline`: without the bodies of functions.
+   * `cells`: of a notebook, each of which is parsed by itself.
+   */
+  constructor(
+    path: string,
+    text: string,
+    nearest: Nearest | null = null,
+    outline = false,
+    cells: readonly NotebookCell[] | null = null,
+  ) {
     this.path = path;
     this.#nearest = nearest;
     this.text = text;
-    this.tree = parse(text, outline);
+    this.tree = parse(text, outline, cells);
     this.#byKind = link(this.tree.module);
     this.module = moduleName(path);
   }

@@ -21,14 +21,16 @@ interface RawCell {
 
 /** Magics, shell lines and help marks are blanked, character for character, so that offsets stay. */
 export function readNotebook(json: string): Notebook | string {
-  let data: { cells?: unknown; metadata?: { kernelspec?: { language?: unknown } } };
+  let data: { cells?: unknown; worksheets?: unknown; metadata?: { kernelspec?: { language?: unknown } } };
   try {
     data = JSON.parse(json) as typeof data;
   } catch {
     return "not a notebook: invalid JSON";
   }
   if (typeof data !== "object" || data === null || !Array.isArray(data.cells))
-    return "not a notebook: no cells";
+    return Array.isArray(data?.worksheets)
+      ? "a notebook in format 3: jupyter nbconvert --to notebook brings it into today's"
+      : "not a notebook: no cells";
   const language = data.metadata?.kernelspec?.language;
   if (typeof language === "string" && language.toLowerCase() !== "python") return { text: "", cells: [] };
   let text = "";
@@ -39,7 +41,7 @@ export function readNotebook(json: string): Notebook | string {
     const source = cellSource(raw.source);
     if (source === null) continue;
     const start = text.length;
-    text += `${blankMagics(source)}\n`;
+    text += `${withoutMagics(source)}\n`;
     cells.push({ number: at + 1, start, end: text.length - 1, line });
     line += source.split("\n").length;
   }
@@ -51,7 +53,8 @@ export function cellSource(source: unknown): string | null {
   return Array.isArray(source) && source.every((part) => typeof part === "string") ? source.join("") : null;
 }
 
-function blankMagics(source: string): string {
+/** Of a cell, character for character. */
+export function withoutMagics(source: string): string {
   const blank = (text: string): string => text.replace(/[^\r\n]/g, " ");
   const first = /^\s*%%(\w+)/.exec(source);
   if (first && !["time", "timeit", "capture", "prun"].includes(first[1]!)) return blank(source);

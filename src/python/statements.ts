@@ -32,8 +32,12 @@ const WITH = code("with"),
   IN = code("in");
 const BLOCK_ONLY = new Set([ELIF, ELSE, EXCEPT, FINALLY]);
 
+type Cells = readonly { readonly start: number; readonly end: number }[];
+
 /** CPython allows 100 levels of indentation. */
 const MAX_BLOCKS = 100;
+/** And about as many branches as this. */
+const MAX_BRANCHES = 1000;
 
 class Parser extends SimpleParser {
   blocks = 0;
@@ -49,11 +53,15 @@ class Parser extends SimpleParser {
 
   file(): Stmt[] {
     const body: Stmt[] = [];
-    while (this.kind !== EOF) {
-      if (this.kind === NEWLINE || this.kind === INDENT || this.kind === DEDENT) this.next();
-      else this.statement(body);
+    for (;;) {
+      while (this.kind !== EOF) {
+        if (this.kind === NEWLINE || this.kind === INDENT || this.kind === DEDENT) this.next();
+        else this.statement(body);
+      }
+      // Of a notebook each cell ends so.
+      if (this.at + 1 >= this.tokens.count) return body;
+      this.read(this.tokens, this.at + 1);
     }
-    return body;
   }
 
   statement(into: Stmt[]): void {
@@ -251,26 +259,21 @@ class Parser extends SimpleParser {
     };
   }
 
+  /** One `elif` after the other; in the tree each stands in the `else` of the one before. */
   ifRest(start: number): Stmt {
-    const test = this.named();
-    const body = this.block();
-    let orelse: Stmt[] = [];
-    if (this.kind === ELIF) {
+    const branches = [{ start, test: this.named(), body: this.block() }];
+    while (this.kind === ELIF) {
+      if (branches.length > MAX_BRANCHES) this.fail("nested too deeply");
       const at = this.start;
-      if (++this.depth > 2000) this.fail("nested too deeply");
       this.next();
-      orelse = [this.ifRest(at)];
-      this.depth--;
-    } else orelse = this.elseBlock();
-    return {
-      kind: "If",
-      start,
-      end: this.end(orelse.length ? orelse : body),
-      parent: null,
-      test,
-      body,
-      orelse,
-    };
+      branches.push({ start: at, test: this.named(), body: this.block() });
+    }
+    let orelse = this.elseBlock();
+    for (const branch of branches.reverse()) {
+      const end = this.end(orelse.length ? orelse : branch.body);
+      orelse = [{ kind: "If", end, parent: null, ...branch, orelse }];
+    }
+    return orelse[0]!;
   }
 
   elseBlock(): Stmt[] {
@@ -437,9 +440,9 @@ class Parser extends SimpleParser {
 }
 
 /** Never throws on bad input: what cannot be parsed becomes an Error statement and a diagnostic. */
-/** `outline`: of functions only what stands before their bodies, but for constructors. */
-export function parse(text: string, outline = false): Tree {
-  const tokens = tokenize(text);
+/** `outline`: of functions only what stands before their bodies, but for constructors. `cells`: nothing goes on from one to the next. */
+export function parse(text: string, outline = false, cells: Cells | null = null): Tree {
+  const tokens = tokenize(text, cells);
   const parser = new Parser(text, tokens, outline);
   const body = parser.file();
   const errors = [...tokens.errors, ...parser.errors].sort((a, b) => a.offset - b.offset);

@@ -1,5 +1,6 @@
 import type { Comment, SyntaxDiagnostic } from "./tree.ts";
 
+// Up to `DEDENT` they stand between lines.
 export const EOF: number = 0;
 export const NEWLINE: number = 1;
 export const INDENT: number = 2;
@@ -315,7 +316,7 @@ class Tokenizer {
           const next = c === 13 && all[at + 1] === 10 ? at + 2 : at + 1;
           if (this.depth === 0) {
             const last = out.count > 0 ? out.kinds[out.count - 1]! : NEWLINE;
-            if (last !== NEWLINE && last !== INDENT && last !== DEDENT) this.push(NEWLINE, at, next);
+            if (last > DEDENT) this.push(NEWLINE, at, next);
             lineStart = true;
           } else if (!bracketed) {
             let probe = next;
@@ -362,7 +363,7 @@ class Tokenizer {
     }
     const last = out.count > 0 ? out.kinds[out.count - 1]! : NEWLINE;
     if (!bracketed && this.depth > 0) this.error(to, "a bracket was never closed");
-    if (!bracketed && last !== NEWLINE && last !== DEDENT && last !== INDENT) this.push(NEWLINE, to, to);
+    if (!bracketed && last > DEDENT) this.push(NEWLINE, to, to);
     for (let at = indents.length; at > 1; at--) this.push(DEDENT, to, to);
     this.push(EOF, to, to);
     return out;
@@ -571,8 +572,18 @@ class Tokenizer {
   }
 }
 
-export function tokenize(text: string): Tokens {
-  return new Tokenizer(text, 0, text.length, false).run(0, text.length, false);
+/** `cells`: parts that are each a text of its own, with an end of file behind it. */
+export function tokenize(
+  text: string,
+  cells: readonly { readonly start: number; readonly end: number }[] | null = null,
+): Tokens {
+  const tokenizer = new Tokenizer(text, 0, text.length, false);
+  if (cells === null || cells.length === 0) return tokenizer.run(0, text.length, false);
+  for (const { start, end } of cells) {
+    tokenizer.depth = 0;
+    tokenizer.run(start, end, false);
+  }
+  return tokenizer.out;
 }
 
 /** The tokens of an expression inside a format string, where line ends mean nothing. */

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -79,6 +80,21 @@ describe("what a user may silence", () => {
     expect(await findings(cwd)).toEqual(["b.py:4 PLM900", "b.py:10 PLM001"]);
   });
 
+  test("noqa: several on a line, behind what cannot have a comment, of rules that there are not, in settings", async () => {
+    const silenced = (written: string): string => LOOP.replace("total += loss", () => written);
+    const cwd = project({
+      "a.py": silenced("total += loss  # noqa: E501  # noqa: PLM001"),
+      "b.py": silenced("total = total + \\\n            loss; x = 1  # noqa: PLM001"),
+      "c.py": silenced('total += loss; s = """\n"""  # noqa: PLM001'),
+      "d.py": silenced('total += loss; s = """  # noqa: PLM001\n"""'),
+      "e.py": "import torch  # noqa: PLM9999, PLM0, F401\n",
+      "f.yaml": "optimizer: x\ndetect_anomaly: true  # noqa: PLM024\n",
+      "g.yaml": "optimizer: x\ndetect_anomaly: true  # noqa: PLM021\n",
+    });
+    const found = await findings(cwd, "--select", "PLM024");
+    expect(found).toEqual(["d.py:10 PLM001", "e.py:1 PLM900", "e.py:1 PLM900", "g.yaml:2 PLM024"]);
+  });
+
   test("a baseline leaves out what was there, wherever it has moved, and shows what is new", async () => {
     const cwd = project({ "a.py": LOOP });
     const written = await plimsoll(["audit", ".", "--write-baseline", "old.json"], { cwd });
@@ -86,8 +102,27 @@ describe("what a user may silence", () => {
     expect(await findings(cwd, "--baseline", "old.json")).toEqual([]);
     writeFileSync(join(cwd, "a.py"), `"""New first line."""\n${LOOP}${LOOP.replace("train", "again")}`);
     expect(await findings(cwd, "--baseline", "old.json")).toEqual(["a.py:22 PLM001"]);
+    // Brought up to date in place it has all of them.
+    const both = ["--baseline", "old.json", "--write-baseline", "old.json", "--select", "PLM001"];
+    expect(await plimsoll(["audit", ".", ...both], { cwd })).toMatchObject({
+      stderr: "2 findings recorded in old.json\n",
+    });
     const wrong = await plimsoll(["audit", ".", "--baseline", "a.py"], { cwd });
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("a.py is not a baseline file") });
+  });
+
+  test("a baseline holds wherever it is used from, and what it leaves out is not mended", async () => {
+    const cwd = project({ "src/a.py": LOOP, "src/b.py": LOOP });
+    const select = ["--select", "PLM001"];
+    await plimsoll(["audit", "src/a.py", "--write-baseline", "conf.json", ...select], { cwd });
+    const inside = join(cwd, "src");
+    expect(await findings(inside, "--baseline", "../conf.json")).toEqual(["b.py:10 PLM001"]);
+    const ran = await plimsoll(["audit", ".", "--fix", "--baseline", "../conf.json", ...select], {
+      cwd: inside,
+    });
+    expect(ran.stdout).toBe("fixed b.py: 1 fix\nNo findings in 2 files.\n");
+    expect(readFileSync(join(cwd, "src/a.py"), "utf8")).toBe(LOOP);
+    expect(readFileSync(join(cwd, "src/b.py"), "utf8")).toBe(MENDED);
   });
 
   test("pyproject.toml: ignore, exclude, per-file-ignores and severity; the command line on top", async () => {
@@ -97,7 +132,8 @@ exclude = ["vendored"]
 [tool.plimsoll.per-file-ignores]
 "scripts/*" = ["PLM001"]
 [tool.plimsoll.severity]
-PLM001 = "error"
+PLM00 = "error"
+PLM = "note"
 `,
       "a.py": LOOP,
       "scripts/b.py": LOOP,
@@ -181,8 +217,12 @@ if __name__ == "__main__":
       return ran.stderr;
     };
     expect(await bad('selekt = ["PLM"]')).toContain('unknown setting "selekt"');
-    expect(await bad('ignore = ["PLM777"]')).toContain('no rule starts with "PLM777"');
+    expect(await bad('ignore = ["PLM777"]')).toContain('pyproject.toml: no rule starts with "PLM777"');
     expect(await bad('ignore = "PLM001"')).toContain("ignore must be a list of strings");
+    const none = await plimsoll(["audit", "."], {
+      cwd: project({ "pyproject.toml": "[tool]\nplimsoll = 3\n" }),
+    });
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining("must be a table") });
     expect(await bad('generated = "no"')).toContain("generated must be true or false");
   });
 });
@@ -241,6 +281,45 @@ describe("what comes out", () => {
     expect(piped.stdout).toContain("^^^^^^^^^^^^^");
   });
 
+  test("what is mended of standard input goes to standard output, and the report beside it", async () => {
+    const cwd = project({ "a.py": LOOP });
+    const stdin = async (input: string | Uint8Array, ...args: string[]): ReturnType<typeof plimsoll> =>
+      plimsoll(["audit", "-", "--select", "PLM001", ...args], { cwd, input });
+    const mended = await stdin(LOOP, "--fix");
+    expect(mended).toMatchObject({ code: 0, stdout: MENDED });
+    expect(mended.stderr).toBe("fixed stdin.py: 1 fix\nNo findings in 1 file.\n");
+    expect(await stdin(MENDED, "--fix")).toMatchObject({ code: 0, stdout: MENDED });
+    expect((await stdin("x = (\n", "--fix")).stdout).toBe("x = (\n");
+    const shown = await stdin(LOOP, "--diff", "--stdin-filename", "src/x.py");
+    expect(shown).toMatchObject({ code: 1, stderr: "" });
+    expect(shown.stdout).toMatch(/^--- a\/src\/x\.py\n[^]*\n\+ {8}total \+= loss\.detach\(\)\n/);
+    expect(await stdin(MENDED, "--diff")).toMatchObject({ code: 0, stdout: "" });
+    expect(await stdin(LOOP, "a.py")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("other paths"),
+    });
+  });
+
+  test("a diff of a Latin-1 file is in Latin-1", async () => {
+    const text = `# coding: latin-1\n${LOOP.replace("total += loss", "total += loss  # é")}`;
+    const cwd = project({ "a.py": Buffer.from(text, "latin1"), "b.py": `# é\n${LOOP}` });
+    await runProgram(
+      "bash",
+      ["-c", '"$0" "$1" audit . --diff --select PLM001 > all.patch', process.execPath, CLI],
+      { cwd },
+    );
+    const applied = await runProgram("git", ["apply", "all.patch"], { cwd });
+    expect(applied.stderr).toBe("");
+    expect(readFileSync(join(cwd, "a.py"), "latin1")).toBe(text.replace("+= loss", "+= loss.detach()"));
+  });
+
+  test("a name cannot speak to the terminal", async () => {
+    const cwd = project({ "a\u001b[31m\n.py": LOOP });
+    const { stdout } = await plimsoll(["audit", ".", "--select", "PLM001"], { cwd });
+    expect(stdout).toContain("a\\x1b[31m\\x0a.py:10:9: warning");
+    expect(stdout).not.toContain("\u001b");
+  });
+
   test("rules --json has what documentation and CI ask for; explain shows the page", async () => {
     const listed = JSON.parse((await plimsoll(["rules", "--json"])).stdout) as Record<string, unknown>[];
     for (const rule of listed)
@@ -280,7 +359,8 @@ describe("bad input", () => {
     symlinkSync("nowhere.py", join(cwd, "dangling.py"));
     symlinkSync(".", join(cwd, "loop"));
     symlinkSync("self.py", join(cwd, "self.py"));
-    const ran = await plimsoll(["audit", ".", "missing", "--json", "--select", "PLM001"], { cwd });
+    await runProgram("mkfifo", ["pipe.py"], { cwd });
+    const ran = await plimsoll(["audit", ".", "missing", "pipe.py", "--json", "--select", "PLM001"], { cwd });
     const { findings: found, diagnostics } = JSON.parse(ran.stdout) as Json;
     expect(ran.code).toBe(1);
     expect(found.map(({ path }) => path)).toEqual(["good.py", "half.py"]);
@@ -294,6 +374,7 @@ describe("bad input", () => {
       "huge.py": "too large to audit (50 MB)",
       missing: "no such file or folder",
       "other.py": expect.stringContaining("invalid syntax"),
+      "pipe.py": expect.stringContaining("a pipe, not a file"),
       "self.py": "a symbolic link that leads back to itself",
       "utf16.py": "UTF-16 is not a Python source encoding",
     });
@@ -329,6 +410,37 @@ describe("mending", () => {
     expect((await plimsoll([...fix, "--fix"], { cwd })).code).toBe(0);
     expect(readFileSync(join(cwd, "a.py"), "utf8")).toBe(`\uFEFF${MENDED.replaceAll("\n", "\r\n")}`);
     expect((await plimsoll([...fix, "--diff"], { cwd })).code).toBe(0);
+  });
+
+  test("in a notebook only what is mended changes, in neighbouring cells and below a magic", async () => {
+    const source = (text: string): string[] => text.split(/(?<=\n)/);
+    const cells = ["import torch\n\nloader = optimizer = model = f()", `%%time\n${LOOP}`, LOOP];
+    const written = JSON.stringify(
+      { cells: cells.map((text) => ({ cell_type: "code", source: source(text) })), x: "1.0" },
+      null,
+      1,
+    )
+      .replace('"1.0"', "1.0")
+      .replaceAll("\n", "\r\n");
+    const cwd = project({ "a.ipynb": written });
+    await plimsoll(["audit", ".", "--fix", "--select", "PLM001"], { cwd });
+    expect(readFileSync(join(cwd, "a.ipynb"), "utf8")).toBe(
+      written.replaceAll("total += loss", "total += loss.detach()"),
+    );
+  });
+
+  test("a link stays one, and what it leads to is audited and mended once", async () => {
+    const cwd = project({ "src/a.py": LOOP, "other/b.py": LOOP });
+    symlinkSync("src/a.py", join(cwd, "a_link.py"));
+    symlinkSync("src", join(cwd, "a_folder"));
+    symlinkSync("b.py", join(cwd, "other/a_b.py"));
+    expect(await findings(cwd)).toEqual(["other/b.py:10 PLM001", "src/a.py:10 PLM001"]);
+    const fix = ["--fix", "--select", "PLM001"];
+    const ran = await plimsoll(["audit", "a_link.py", "other", "other/a_b.py", ...fix], { cwd });
+    expect(ran.stdout.match(/^fixed .*/gm)).toEqual(["fixed other/b.py: 1 fix", "fixed a_link.py: 1 fix"]);
+    for (const at of ["src/a.py", "other/b.py"]) expect(readFileSync(join(cwd, at), "utf8")).toBe(MENDED);
+    for (const at of ["a_link.py", "other/a_b.py"])
+      expect(lstatSync(join(cwd, at)).isSymbolicLink()).toBe(true);
   });
 
   test("what a mend in one file shows in another is mended with it", async () => {

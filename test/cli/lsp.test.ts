@@ -20,7 +20,7 @@ import {
 } from "vscode-languageserver/node";
 import type { CodeAction, Diagnostic, ProtocolConnection } from "vscode-languageserver/node";
 import { TextDocument } from "vscode-languageserver-textdocument";
-import { CLI } from "../support/cli.ts";
+import { CLI, runProgram } from "../support/cli.ts";
 import { emptyFolder } from "../support/folder.ts";
 
 const TRAIN = `import torch
@@ -150,8 +150,56 @@ test("an editor gets diagnostics, hovers, quick fixes and fix-all", async () => 
     context: { diagnostics: [], only: ["source.fixAll"] },
   })) as CodeAction[];
   expect(all!.kind).toBe("source.fixAll.plimsoll");
-  expect(applied(all!)).toContain("total += loss.detach()");
+  expect(applied(all!)).toBe(TRAIN.replace("total += loss", "total += loss.detach()"));
+  // Where nothing changes, the cursor and the folds of the editor stay.
+  expect(all!.edit!.changes![textDocument.uri]).toMatchObject([
+    { range: { start: { line: 10 }, end: { line: 11 } } },
+  ]);
   await client.connection.sendRequest(ShutdownRequest.type);
+});
+
+test("a document that is too long is told of, and the server goes when its editor has gone, however busy it is", async () => {
+  const client = await start({});
+  await open(client, "long.py", `x = 1\n`.repeat(100_000));
+  const [told] = await client.diagnostics("long.py", (_, all) => all.length > 0);
+  expect(told!.message).toContain("too long to be audited while it is edited (600 kB)");
+  const folder = emptyFolder();
+  // An editor that has a long file judged and ends in the middle of it.
+  const text = TRAIN.slice(TRAIN.indexOf("def")).repeat(1500);
+  const messages = [
+    { id: 1, method: "initialize", params: { processId: 0, rootUri: null, capabilities: {} } },
+    { method: "initialized", params: {} },
+    {
+      method: "textDocument/didOpen",
+      params: { textDocument: { uri: "file:///a.py", languageId: "python", version: 1, text } },
+    },
+  ];
+  const editor = `
+    const { spawn } = require("node:child_process");
+    const server = spawn(process.execPath, [${JSON.stringify(CLI)}, "lsp"], { stdio: ["pipe", "ignore", "ignore"], detached: true });
+    const messages = ${JSON.stringify(messages)};
+    messages[0].params.processId = process.pid;
+    for (const message of messages) {
+      const body = JSON.stringify({ jsonrpc: "2.0", ...message });
+      server.stdin.write("Content-Length: " + Buffer.byteLength(body) + "\\r\\n\\r\\n" + body);
+    }
+    console.log(server.pid);
+    setTimeout(() => process.exit(), 4000);
+  `;
+  writeFileSync(join(folder, "editor.cjs"), editor);
+  const { stdout } = await runProgram(process.execPath, ["editor.cjs"], { cwd: folder });
+  const isThere = (): boolean => {
+    try {
+      process.kill(Number(stdout), 0);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  onTestFinished(() => void (isThere() && process.kill(Number(stdout), "SIGKILL")));
+  for (let waited = 0; isThere() && waited < 10_000; waited += 100)
+    await new Promise((done) => setTimeout(done, 100));
+  expect(isThere()).toBe(false);
 });
 
 test("while a line is half typed, what stands around it is still known", async () => {
@@ -179,6 +227,38 @@ test("a silenced finding goes away as soon as the comment is typed", async () =>
     contentChanges: [{ range: { start: at, end: at }, text: "  # noqa: PLM001" }],
   });
   await client.diagnostics("train.py", (codes) => !codes.includes("PLM001") && !codes.includes("PLM900"));
+});
+
+test("a finding is silenced where a comment can stand, beside what another one silences", async () => {
+  const client = await start({ "train.py": TRAIN });
+  const shapes = {
+    continued: ["total = total + \\\n            loss", "loss  # noqa: PLM001"],
+    "in a string": ['print(f"""\n{loss.item()}\n""")', '""")  # noqa: PLM025'],
+    "before a string": ['total += loss; s = """\n"""', '"""  # noqa: PLM001'],
+    commented: ["total += loss  # why", "# why  # noqa: PLM001"],
+    silent: ["total += loss  # noqa: E501, W1 # too long", "# noqa: E501, W1, PLM001 # too long"],
+  };
+  for (const [name, [written, silenced]] of Object.entries(shapes)) {
+    const text = TRAIN.replace("total += loss", () => written!);
+    const code = /PLM\d+/.exec(silenced!)![0];
+    await open(client, `${name}.py`, text);
+    const found = await client.diagnostics(`${name}.py`, (codes) => codes.includes(code));
+    const textDocument = { uri: client.uri(`${name}.py`) };
+    const actions = (await client.connection.sendRequest(CodeActionRequest.type, {
+      textDocument,
+      range: found.find((one) => one.code === code)!.range,
+      context: { diagnostics: [] },
+    })) as CodeAction[];
+    const { changes } = actions.find(({ title }) => title === `Silence ${code} on this line`)!.edit!;
+    const document = TextDocument.create(textDocument.uri, "python", 1, text);
+    const after = TextDocument.applyEdits(document, changes![textDocument.uri]!);
+    expect(after).toContain(silenced);
+    await client.connection.sendNotification(DidChangeTextDocumentNotification.type, {
+      textDocument: { ...textDocument, version: 2 },
+      contentChanges: [{ text: after }],
+    });
+    await client.diagnostics(`${name}.py`, (codes) => !codes.includes(code) && !codes.includes("PLM900"));
+  }
 });
 
 test("the cells of a notebook are judged together, and mended each by itself", async () => {

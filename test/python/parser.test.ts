@@ -55,6 +55,15 @@ describe("syntax from 3.8 to 3.14 parses without an error", () => {
   });
 });
 
+test("as many branches as Python takes", () => {
+  const text = `if a: pass\n${"elif (a): pass\n".repeat(999)}else: b\n`;
+  const { errors, module } = parse(text);
+  expect(errors).toEqual([]);
+  expect(module.body).toMatchObject([
+    { kind: "If", end: text.length - 1, orelse: [{ start: 11, kind: "If" }] },
+  ]);
+});
+
 describe("a broken file keeps what is not broken", () => {
   test.each([
     ["an unclosed bracket", "def a():\n    x = foo(1, 2\n\ndef b():\n    pass\n"],
@@ -225,6 +234,31 @@ test("a notebook becomes one text; magics are blanked in place", () => {
   expect(notebook.text).toContain("import torch\n");
   expect(notebook.text).not.toContain("pip");
   expect(readNotebook("{")).toMatch(/invalid JSON/);
+});
+
+test.each([
+  ["an open bracket", "print(", "x = 1"],
+  ["an open list, before a word that none goes on with", "x = [1,", "def f():\n    pass"],
+  ["an open string", 's = """abc', "x = 1"],
+  ["its end in the next cell", 's = """abc', 'def"""'],
+  ["a decorator alone", "@foo", "def f():\n    pass"],
+  ["try alone", "try:\n    pass", "x = 1"],
+  ["a header alone", "for x in y:", "    pass"],
+  ["a continued line", "x = 1 + \\", "y"],
+  ["an else of its own", "if x:\n    pass", "else:\n    pass"],
+  ["an f-string", "f'''{x", "}'''"],
+])("nothing goes on from one cell of a notebook to the next: %s", (_, first, second) => {
+  const sources = [first, second, "def known():\n    return 1"];
+  const notebook = readNotebook(
+    JSON.stringify({ cells: sources.map((source) => ({ cell_type: "code", source })) }),
+  );
+  if (typeof notebook === "string") throw new Error(notebook);
+  const { errors, module } = parse(notebook.text, false, notebook.cells);
+  const blamed = notebook.cells.findIndex(
+    ({ start, end }) => start <= errors[0]!.offset && errors[0]!.offset <= end,
+  );
+  expect(blamed).toBe(first.startsWith("if") ? 1 : 0);
+  expect(module.body.at(-1)).toMatchObject({ kind: "FunctionDef", name: "known" });
 });
 
 describe("an outline", () => {

@@ -87,7 +87,10 @@ test("sarif: regions, fixes and fingerprints; rules that results point to; at mo
   for (const { ruleId, ruleIndex, partialFingerprints } of results) {
     expect(tool.driver.rules![ruleIndex!]!.id).toBe(ruleId);
     expect(Object.keys(partialFingerprints!)).toHaveLength(1);
+    expect(tool.driver.rules![ruleIndex!]!.fullDescription!.text).not.toBe("");
   }
+  for (const { locations } of results)
+    expect(locations![0]!.physicalLocation!.region!.startLine).toBeGreaterThan(0);
   const uris = new Set(results.map((one) => one.locations![0]!.physicalLocation!.artifactLocation!.uri!));
   expect(uris).toContain("nested/book.ipynb");
   for (const uri of uris) expect(new URL(uri, "file:///root/").pathname).toMatch(/^\/root\//);
@@ -105,12 +108,13 @@ test("github: one command a line, whatever the path is called", () => {
 });
 
 test("gitlab: unique fingerprints, lines of the file", () => {
-  const entries = JSON.parse(auditGitlab(whole)) as {
+  const twice = { ...whole, diagnostics: whole.diagnostics.flatMap((one) => [one, one]) };
+  const entries = JSON.parse(auditGitlab(twice)) as {
     fingerprint: string;
     severity: string;
     location: { path: string; lines: { begin: number } };
   }[];
-  expect(entries).toHaveLength(whole.findings.length + 1);
+  expect(entries).toHaveLength(whole.findings.length + 2);
   expect(new Set(entries.map(({ fingerprint }) => fingerprint)).size).toBe(entries.length);
   for (const { severity, location } of entries) {
     expect(["info", "minor", "major", "critical", "blocker"]).toContain(severity);

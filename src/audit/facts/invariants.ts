@@ -1,7 +1,7 @@
 import { keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, walk } from "../../python/nodes.ts";
-import type { Attribute, Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Attribute, Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { FUNCTIONS, METHODS } from "./torch-names.ts";
@@ -237,19 +237,28 @@ export function isChanged(
 ): boolean {
   if (/requires_grad/.test(definitionText(name, facts))) return true;
   if (isLeaf(name.id, facts.file)) return true;
-  return facts.file.all("Name").some((node) => {
-    if (node.id !== name.id || !contains(loop, node) || functionOf(node) !== functionOf(name)) return false;
-    const { parent } = node;
-    if (parent?.kind === "Subscript" && parent.value === node)
-      return (
-        (parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent)) ||
-        (parent.parent?.kind === "AugAssign" && parent.parent.target === parent)
-      );
-    if (parent?.kind !== "Attribute" || parent.value !== node) return false;
-    if (parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent))
-      return part === null || part === parent.attr;
-    return parent.parent?.kind === "Call" && parent.parent.func === parent && /[^_]_$/.test(parent.attr);
-  });
+  const own = functionOf(name);
+  // What is done with it is asked before where: that takes the way up through the tree.
+  return facts.file
+    .all("Name")
+    .some(
+      (node) =>
+        node.id === name.id && isWritten(node, part) && contains(loop, node) && functionOf(node) === own,
+    );
+}
+
+/** `part`: the attribute that is read, where only that one matters. */
+function isWritten(node: Name, part: string | null): boolean {
+  const { parent } = node;
+  if (parent?.kind === "Subscript" && parent.value === node)
+    return (
+      (parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent)) ||
+      (parent.parent?.kind === "AugAssign" && parent.parent.target === parent)
+    );
+  if (parent?.kind !== "Attribute" || parent.value !== node) return false;
+  if (parent.parent?.kind === "Assign" && parent.parent.targets.includes(parent))
+    return part === null || part === parent.attr;
+  return parent.parent?.kind === "Call" && parent.parent.func === parent && /[^_]_$/.test(parent.attr);
 }
 
 /** `x` of `data.x`, which `data.y = …` leaves as it is; a method may read any of them. */

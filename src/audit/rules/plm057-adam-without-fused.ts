@@ -2,6 +2,7 @@ import { isFalse, isNone, isTrue, keyword, positional } from "../../python/file.
 import type { PythonFile } from "../../python/file.ts";
 import { contains, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr, Name, Node, Param } from "../../python/tree.ts";
+import type { Setting } from "../config.ts";
 import { addKeyword } from "../edits.ts";
 import { entry, given, hidesArguments, literalDict } from "../facts/arguments.ts";
 import { defaultOf, optionBehind } from "../facts/behind-options.ts";
@@ -11,6 +12,8 @@ import type { Rule } from "../rule.ts";
 
 const MESSAGE =
   "The default step makes temporaries as large as all parameters; `fused=True` updates them in place in one kernel";
+const MESSAGE_OF_ADAPTERS =
+  "The default step makes temporaries as large as all the parameters that train; `fused=True` updates them in place in one kernel";
 const MESSAGE_OF_SHARDS =
   "The default step makes temporaries as large as all the parameters this rank holds; `fused=True` updates them in place in one kernel";
 /** What transformers calls the optimizers that take that path. */
@@ -175,6 +178,10 @@ function isUnasked(value: Expr | null): boolean {
   return value === null || isNone(value);
 }
 
+/** `finetuning_type: lora`, `adapter: qlora` */
+const trainsAdapters = ({ key, value }: Setting): boolean =>
+  /^(?:finetuning_type|adapter|peft_type)$/.test(key) && /lora/i.test(String(value));
+
 /** The word itself, or `optim = "adamw_torch"` above. */
 function isUnfused(expr: Expr, file: PythonFile): boolean {
   const said = (expr.kind === "Name" ? file.scopes.onlyValue(expr) : null) ?? expr;
@@ -291,8 +298,9 @@ export const rule: Rule = {
     }
   },
   *checkConfig(config) {
+    const message = config.settings.some(trainsAdapters) ? MESSAGE_OF_ADAPTERS : MESSAGE;
     for (const { value, valueAt } of [...config.named("optim"), ...config.named("optimizer")])
-      if (typeof value === "string" && UNFUSED.test(value)) yield { at: valueAt, message: MESSAGE };
+      if (typeof value === "string" && UNFUSED.test(value)) yield { at: valueAt, message };
     // `"optimizer": {"type": "AdamW", "args": {…}}`; DeepSpeed says it so too, and means a fused one of its own.
     for (const { value, valueAt, path } of [...config.named("type"), ...config.named("name")]) {
       const place = path.slice(0, path.lastIndexOf(".") + 1);

@@ -1,14 +1,16 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import packageJson from "../../../package.json" with { type: "json" };
-import { audit } from "../../audit/audit.ts";
+import { audit, ofText } from "../../audit/audit.ts";
 import type { Audit } from "../../audit/audit.ts";
-import { withoutBaseline, writeBaseline } from "../../audit/baseline.ts";
-import { mend, mendAll } from "../../audit/mend.ts";
+import { readBaseline, writeBaseline } from "../../audit/baseline.ts";
+import { mend, mendAll, mendText } from "../../audit/mend.ts";
+import type { Wanted } from "../../audit/mend.ts";
 import type { AuditReport } from "../../audit/report.ts";
 import { ALL_META } from "../../audit/rules.ts";
-import { auditTexts } from "../../audit/session.ts";
 import type { Settings } from "../../audit/settings.ts";
+import { writeAtomically } from "../../audit/write.ts";
 import { UserError } from "../../base/errors.ts";
+import { decode } from "../../python/source.ts";
 import { auditGithub } from "../../report/audit/github.ts";
 import { auditGitlab } from "../../report/audit/gitlab.ts";
 import { auditHtml } from "../../report/audit/html.ts";
@@ -95,19 +97,27 @@ export const command: Command = {
       const { watch } = await import("../audit-watch.ts");
       return watch(paths, root, settings, io);
     }
-    const given = paths.includes("-")
-      ? auditStdin(options["stdin-filename"], settings)
-      : await onDisk(paths, root, settings, input);
-    let report: AuditReport = given;
+    const fromStdin = paths.includes("-");
+    if (fromStdin && paths.length > 1)
+      throw new UserError("standard input (PATH -) does not go with other paths");
     const baseline = options["baseline"];
-    if (typeof baseline === "string")
-      report = { ...report, findings: withoutBaseline(report.findings, readBaseline(baseline), baseline) };
+    const isKnown =
+      typeof baseline === "string" ? readBaseline(baselineText(baseline), root, baseline) : () => false;
+    const wanted: Wanted = {
+      grades: new Set(options["unsafe-fixes"] === true ? ["safe", "unsafe"] : ["safe"]),
+      spared: isKnown,
+    };
+    const given = fromStdin
+      ? onStdin(settings, wanted, input)
+      : await onDisk(paths, root, settings, wanted, input);
     const record = options["write-baseline"];
     if (typeof record === "string") {
-      writeFileSync(record, writeBaseline(report.findings));
-      io.err(`${report.findings.length} findings recorded in ${record}\n`);
+      const { length } = given.findings;
+      writeAtomically(record, writeBaseline(given.findings, root, record));
+      io.err(`${length} ${length === 1 ? "finding" : "findings"} recorded in ${record}\n`);
       return 0;
     }
+    let report: AuditReport = { ...given, findings: given.findings.filter((one) => !isKnown(one)) };
     const recorded = options["with-run"];
     if (typeof recorded === "string") {
       const { withRun } = await import("../audit-with-run.ts");
@@ -115,7 +125,8 @@ export const command: Command = {
       report = merged.report;
       for (const line of merged.others) io.err(`measured, without a finding: ${line}\n`);
     }
-    publish(report, input, io);
+    // What is mended there goes where it is read on; the report goes beside it.
+    publish(report, input, fromStdin && mends(input) ? { ...io, out: io.err } : io);
     const failed = nothingDone(
       given,
       given.found.map(({ path }) => path),
@@ -124,48 +135,61 @@ export const command: Command = {
   },
 };
 
+const mends = ({ options }: Input): boolean => options["fix"] === true && options["diff"] !== true;
+
 async function onDisk(
   paths: readonly string[],
   root: string,
   settings: Settings,
-  { options }: Input,
+  wanted: Wanted,
+  input: Input,
 ): Promise<Audit> {
-  const dry = options["diff"] === true;
-  if (!dry && options["fix"] !== true) return audit(paths, root, settings);
-  const grades = new Set(
-    options["unsafe-fixes"] === true ? (["safe", "unsafe"] as const) : (["safe"] as const),
-  );
-  return dry
-    ? mend(await audit(paths, root, settings), grades, settings, true)
-    : mendAll(paths, root, settings, grades);
+  if (mends(input)) return mendAll(paths, root, settings, wanted);
+  const found = await audit(paths, root, settings);
+  return input.options["diff"] === true ? mend(found, wanted, settings, true) : found;
 }
 
-function auditStdin(name: unknown, settings: Settings): AuditReport & Pick<Audit, "found"> {
-  const text = readFileSync(0, "utf8");
-  const path = typeof name === "string" ? name : "stdin.py";
-  const bytes = Buffer.byteLength(text);
-  return {
-    files: 1,
-    bytes,
-    generated: 0,
-    ...auditTexts([{ path, text }], settings),
-    fixed: [],
-    diff: null,
-    found: [{ absolute: path, path, inside: path, bytes, named: true }],
-  };
+function onStdin(settings: Settings, wanted: Wanted, input: Input): Audit {
+  const { options } = input;
+  const path = typeof options["stdin-filename"] === "string" ? options["stdin-filename"] : "stdin.py";
+  const bytes = readFileSync(0);
+  const decoded = decode(bytes);
+  if (typeof decoded === "string") {
+    if (mends(input)) process.stdout.write(bytes);
+    const diagnostics = [{ path, line: null, message: decoded, level: "error" as const }];
+    return { ...ofText(path, "", settings), bytes: bytes.length, diagnostics };
+  }
+  if (!mends(input) && options["diff"] !== true) return ofText(path, decoded.text, settings);
+  const { report, text } = mendText(path, decoded, settings, wanted);
+  if (options["diff"] === true) return { ...ofText(path, decoded.text, settings), diff: report.diff };
+  process.stdout.write(text);
+  return { ...report, diff: null };
 }
 
 function publish(report: AuditReport, { options }: Input, io: Io): void {
   const format = options["json"] === true ? "json" : (options["format"] ?? "text");
   const output = options["output"];
-  const text =
+  const text: string | Uint8Array =
     options["statistics"] === true && format === "text"
       ? statisticsText(report)
       : report.diff !== null && format === "text"
         ? report.diff
         : rendered(report, String(format), io.color && output === undefined);
-  if (typeof output === "string") writeFileSync(output, text);
-  else io.out(text);
+  if (typeof output !== "string" && typeof text !== "string") process.stdout.write(text);
+  else if (typeof output !== "string") io.out(String(text));
+  else writeReport(output, text);
+}
+
+/** Into what is there, where nothing can be put in its place: a pipe, a terminal, a file that a container lends. */
+function writeReport(output: string, text: string | Uint8Array): void {
+  if (existsSync(output) && !statSync(output).isFile()) return writeFileSync(output, text);
+  try {
+    writeAtomically(output, text);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOSPC") throw error;
+    writeFileSync(output, text);
+  }
+  return undefined;
 }
 
 function rendered(report: AuditReport, format: string, color: boolean): string {
@@ -195,7 +219,7 @@ function rendered(report: AuditReport, format: string, color: boolean): string {
 function exitCode(report: AuditReport, failed: boolean, zero: boolean, dry: boolean): ExitCode {
   if (failed) return 2;
   if (zero) return 0;
-  if (dry) return report.diff === "" ? 0 : 1;
+  if (dry) return report.diff?.length === 0 ? 0 : 1;
   return report.findings.length > 0 ? 1 : 0;
 }
 
@@ -207,7 +231,7 @@ function nothingDone({ diagnostics, findings }: AuditReport, found: readonly str
   return errors.size > 0 && found.every((path) => errors.has(path));
 }
 
-function readBaseline(path: string): string {
+function baselineText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {

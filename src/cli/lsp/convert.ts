@@ -1,6 +1,9 @@
+import { diffLines } from "diff";
 import { CodeActionKind, DiagnosticSeverity } from "vscode-languageserver";
 import type { CodeAction, Diagnostic, Range, TextEdit } from "vscode-languageserver";
+import type { TextDocument } from "vscode-languageserver-textdocument";
 import type { Diagnostic as Problem, Place, ReportedEdit, ReportedFinding } from "../../audit/report.ts";
+import { silencing } from "../../audit/suppress.ts";
 
 /** By document. */
 type Changes = Record<string, TextEdit[]>;
@@ -46,11 +49,31 @@ export const editsIn = (uri: string, edits: readonly ReportedEdit[]): Changes =>
   [uri]: edits.map((edit) => ({ range: rangeOf(edit), newText: edit.text })),
 });
 
-/** The fix of a finding, and the comment that silences it. `changes`: what the fix edits, null where it cannot. */
+/** What makes this text of a document, line by line: the cursor and the folds of an editor stay where nothing changes. */
+export function changedLines(document: TextDocument, text: string): TextEdit[] {
+  const edits: { start: number; end: number; newText: string }[] = [];
+  let at = 0;
+  for (const { added, removed, value } of diffLines(document.getText(), text)) {
+    const last = edits.at(-1);
+    if (added && last?.end === at) last.newText += value;
+    else if (added) edits.push({ start: at, end: at, newText: value });
+    else if (removed) edits.push({ start: at, end: at + value.length, newText: "" });
+    if (!added) at += value.length;
+  }
+  return edits.map(({ start, end, newText }) => ({
+    range: { start: document.positionAt(start), end: document.positionAt(end) },
+    newText,
+  }));
+}
+
+/**
+ * The fix of a finding, and the comment that silences it. `code`: the document's text, without the magics of a cell.
+ * `changes`: what the fix edits, null where it cannot.
+ */
 export function quickFixes(
   finding: ReportedFinding,
-  uri: string,
-  lineText: string,
+  document: TextDocument,
+  code: string,
   changes: Changes | null,
 ): CodeAction[] {
   const diagnostics = [diagnosticOf(finding)];
@@ -64,12 +87,15 @@ export function quickFixes(
       isPreferred: fix.grade === "safe",
       edit: { changes },
     });
-  const end = { line: line - 1, character: lineText.length };
+  if (document.uri.endsWith(".json")) return actions;
+  const isPython = !/\.(?:ya?ml|toml)$/.test(document.uri);
+  const { at, text } = silencing(code, line, rule, isPython);
+  const place = document.positionAt(at);
   actions.push({
     title: `Silence ${rule} on this line`,
     kind: CodeActionKind.QuickFix,
     diagnostics,
-    edit: { changes: { [uri]: [{ range: { start: end, end }, newText: `  # noqa: ${rule}` }] } },
+    edit: { changes: { [document.uri]: [{ range: { start: place, end: place }, newText: text }] } },
   });
   return actions;
 }

@@ -12,6 +12,7 @@ export class OpenNotebook {
   readonly json: string;
   readonly #cells: readonly TextDocument[];
   readonly #code: readonly NotebookCell[];
+  readonly #text: string;
 
   /** Code cells, in their order. */
   constructor(cells: readonly TextDocument[]) {
@@ -21,6 +22,7 @@ export class OpenNotebook {
     });
     const notebook = readNotebook(this.json);
     this.#code = typeof notebook === "string" ? [] : notebook.cells;
+    this.#text = typeof notebook === "string" ? "" : notebook.text;
   }
 
   #documentOf({ number }: NotebookCell): TextDocument {
@@ -45,13 +47,15 @@ export class OpenNotebook {
     return all;
   }
 
-  /** A fix may add an import to an earlier cell. Null where an edit does not lie in one. */
+  /** A fix may add an import to an earlier cell. Null where an edit does not lie in one, or would change a magic. */
   changes(edits: readonly ReportedEdit[]): Record<string, TextEdit[]> | null {
     const changes: Record<string, TextEdit[]> = {};
     for (const { start, end, text } of edits) {
       const cell = this.#code.find((one) => one.start <= start && end <= one.end);
       if (!cell) return null;
       const document = this.#documentOf(cell);
+      const here = document.getText().slice(start - cell.start, end - cell.start);
+      if (here !== this.#text.slice(start, end)) return null;
       const range = {
         start: document.positionAt(start - cell.start),
         end: document.positionAt(end - cell.start),

@@ -25,17 +25,34 @@ import { combine } from "../../audit/facts/project.ts";
 import { DEFAULTS } from "../../audit/settings.ts";
 import type { Settings } from "../../audit/settings.ts";
 import { Workspace } from "../../audit/workspace.ts";
+import type { Judged } from "../../audit/workspace.ts";
+import { withoutMagics } from "../../python/notebook.ts";
 import { decode } from "../../python/source.ts";
 import { settingsNear } from "../audit-settings.ts";
 import { describeFailure } from "../failure.ts";
 import { rulePage } from "../rule-pages.ts";
-import { diagnosticOf, editsIn, overlaps, problemOf, quickFixes } from "./convert.ts";
+import { changedLines, diagnosticOf, editsIn, overlaps, problemOf, quickFixes } from "./convert.ts";
+import { leaveWith } from "./leave.ts";
 import { OpenNotebook } from "./notebook.ts";
 
 const FIX_ALL = `${CodeActionKind.SourceFixAll}.plimsoll`;
 /** After the last keystroke: what the change means for other open files, and theirs for it. */
 const SETTLE_MS = 300;
+/** Characters. What is longer would keep the editor waiting at every keystroke. */
+const MAX_LENGTH = 500_000;
 const NO_CHOICE = { select: [], ignore: [], exclude: [], generated: false };
+
+const tooLong = (path: string, text: string): Judged => ({
+  findings: [],
+  diagnostics: [
+    {
+      path,
+      line: null,
+      message: `too long to be audited while it is edited (${Math.round(text.length / 1000)} kB); plimsoll audit reads it`,
+      level: "warning",
+    },
+  ],
+});
 
 /** Diagnostics, hovers and fixes for the files open in an editor, with the facts of the whole folder behind them. */
 export function serve(connection: Connection): void {
@@ -68,8 +85,14 @@ export function serve(connection: Connection): void {
     return inside.startsWith("../") ? file : inside;
   };
 
+  function judged(document: TextDocument): Judged {
+    const path = pathOf(document.uri);
+    const text = document.getText();
+    return text.length > MAX_LENGTH ? tooLong(path, text) : workspace.update(path, text);
+  }
+
   function publish(document: TextDocument): void {
-    const { findings, diagnostics } = workspace.update(pathOf(document.uri), document.getText());
+    const { findings, diagnostics } = judged(document);
     void connection.sendDiagnostics({
       uri: document.uri,
       version: document.version,
@@ -115,7 +138,8 @@ export function serve(connection: Connection): void {
     settleSoon();
   }
 
-  connection.onInitialize(({ workspaceFolders, rootUri }: InitializeParams) => {
+  connection.onInitialize(({ processId, workspaceFolders, rootUri }: InitializeParams) => {
+    leaveWith(processId);
     const folder = workspaceFolders?.[0]?.uri ?? rootUri;
     if (folder?.startsWith("file:")) root = fileURLToPath(folder);
     return {
@@ -192,14 +216,14 @@ export function serve(connection: Connection): void {
     const wants = (kind: string): boolean =>
       context.only === undefined || context.only.some((one) => kind === one || kind.startsWith(`${one}.`));
     const notebook = home ? openNotebooks.get(home.uri) : undefined;
-    const lines = document.getText().split(/\r\n|\r|\n/);
+    const code = home ? withoutMagics(document.getText()) : document.getText();
     const quick = wants(CodeActionKind.QuickFix)
       ? findingsIn(uri)
           .filter((finding) => overlaps(finding, range))
           .flatMap((finding) => {
             const edits = finding.fix?.edits ?? [];
             const changes = notebook ? notebook.changes(edits) : editsIn(uri, edits);
-            return quickFixes(finding, uri, lines[finding.line - 1] ?? "", changes);
+            return quickFixes(finding, document, code, changes);
           })
       : [];
     const all = !home && wants(FIX_ALL) ? fixAll(document, pathOf(uri)) : null;
@@ -208,17 +232,17 @@ export function serve(connection: Connection): void {
 
   function fixAll(document: TextDocument, path: string): CodeAction | null {
     const text = document.getText();
+    if (text.length > MAX_LENGTH) return null;
     const fixed = fixText(text, new Set(["safe"] as const), (candidate) => {
       const { findings, diagnostics } = workspace.update(path, candidate);
       return { findings, broken: diagnostics.length };
     });
     workspace.update(path, text);
     if (typeof fixed === "string" || fixed.applied === 0) return null;
-    const whole = { start: document.positionAt(0), end: document.positionAt(text.length) };
     return {
       title: `Apply all safe fixes of plimsoll (${fixed.applied})`,
       kind: FIX_ALL,
-      edit: { changes: { [document.uri]: [{ range: whole, newText: fixed.text }] } },
+      edit: { changes: { [document.uri]: changedLines(document, fixed.text) } },
     };
   }
 

@@ -31,7 +31,7 @@ export class Script {
     if (typeof notebook === "string") throw new UserError(`${file.name}: ${notebook}`);
     this.name = name;
     this.#notebook = notebook;
-    this.file = new PythonFile(module, notebook?.text ?? file.text);
+    this.file = new PythonFile(module, notebook?.text ?? file.text, null, false, notebook?.cells);
   }
 
   place(node: { readonly start: number; readonly end?: number }): Place {

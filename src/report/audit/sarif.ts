@@ -26,7 +26,9 @@ export function auditSarif(
             rules: used.map(({ meta, help }) => ({
               id: meta.code,
               name: meta.name,
+              // Both are asked for.
               shortDescription: { text: meta.summary },
+              fullDescription: { text: `${meta.summary}.` },
               help: { text: help, markdown: help },
               defaultConfiguration: { level: meta.severity },
               properties: { tags: ["performance", "memory"] },
@@ -65,7 +67,7 @@ function rank({ severity }: ReportedFinding): number {
 function result(finding: ReportedFinding, rules: readonly RulePage[]): Result {
   const { rule, severity, message, path, fix, fingerprint, cell } = finding;
   const location = { uri: uri(path) };
-  // A notebook's cell lines mean nothing in its JSON: the file is named, the cell is in the message.
+  // A notebook's cell lines mean nothing in its JSON: the cell is in the message. GitHub wants a line of every result.
   const region =
     cell === undefined
       ? {
@@ -76,7 +78,7 @@ function result(finding: ReportedFinding, rules: readonly RulePage[]): Result {
             endColumn: finding.endColumn,
           },
         }
-      : {};
+      : { region: { startLine: 1 } };
   return {
     ruleId: rule,
     ruleIndex: rules.findIndex(({ meta }) => meta.code === rule),

@@ -13,17 +13,18 @@ export function auditText(report: AuditReport, color: boolean): string {
       `${paint(diagnostic.level === "error" ? 31 : 33, diagnostic.level)}: ${diagnosticLine(diagnostic)}`,
     );
   if (report.diagnostics.length > 0) lines.push("");
-  for (const { path, fixes } of report.fixed) lines.push(`fixed ${path}: ${plural(fixes, "fix", "fixes")}`);
+  for (const { path, fixes } of report.fixed)
+    lines.push(`fixed ${plain(path)}: ${plural(fixes, "fix", "fixes")}`);
   lines.push(summaryLine(report));
   return `${lines.join("\n")}\n`;
 }
 
 function diagnosticLine({ path, line, message }: Diagnostic): string {
-  return `${path}${line === null ? "" : `:${line}`}: ${message}`;
+  return `${plain(path)}${line === null ? "" : `:${line}`}: ${plain(message)}`;
 }
 
 function where({ path, line, column, cell }: ReportedFinding): string {
-  return cell === undefined ? `${path}:${line}:${column}` : `${path}:cell ${cell}:${line}:${column}`;
+  return `${plain(path)}:${cell === undefined ? "" : `cell ${cell}:`}${line}:${column}`;
 }
 
 function framed(finding: ReportedFinding, paint: (code: number, text: string) => string): string[] {
@@ -84,6 +85,10 @@ export function statisticsText({ findings }: AuditReport): string {
     )
     .join("");
 }
+
+/** What would move the cursor, colour the rest or end the line, written out. */
+const plain = (text: string): string =>
+  text.replace(/(?!\t)\p{Cc}/gu, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);
 
 function plural(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`;
