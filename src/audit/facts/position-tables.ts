@@ -119,6 +119,10 @@ export function isPositions(expr: Expr, facts: Facts): boolean {
       // `def forward(self, x, seq_len=None)`
       if (value === null && /^(?:max_)?seq_?(?:len|length)$/.test(one.id))
         return facts.file.scopes.reaching(one).every(({ how }) => how === "param");
+      // `[torch.arange(n) for n in self.size]`
+      const [bound, ...more] = value === null ? facts.file.scopes.reaching(one) : [];
+      if (bound?.how === "iterate" && bound.value && bound.index === null && more.length === 0)
+        return isSetting(bound.value, facts) || isSize(bound.value, facts);
       if (value === null) return isToldCount(one, facts);
       return functionOf(value) === functionOf(one) && again(value);
     }

@@ -455,9 +455,7 @@ function* grids(facts: Facts): Generator<Finding> {
   for (const call of facts.file.callsNamed("meshgrid")) {
     const fn = functionOf(call);
     if (facts.file.dotted(call.func) !== "torch.meshgrid" || fn?.kind !== "FunctionDef") continue;
-    const axes = call.args.flatMap(({ name, value }) =>
-      name !== null ? [] : value.kind === "List" || value.kind === "Tuple" ? value.items : [value],
-    );
+    const axes = call.args.flatMap(({ name, value }) => (name !== null ? [] : axesOf(value, facts)));
     if (
       !isPartOfForward(fn, facts) ||
       axes.length < 2 ||
@@ -471,6 +469,13 @@ function* grids(facts: Facts): Generator<Finding> {
         "The grid is the same in every forward on inputs of one size; build it once, as a buffer with `persistent=False`",
     };
   }
+}
+
+/** Of a list, its items; `[torch.arange(n) for n in self.size]` makes several of one kind. */
+function axesOf(value: Expr, facts: Facts): readonly Expr[] {
+  if (value.kind === "List" || value.kind === "Tuple") return value.items;
+  const made = value.kind === "Name" ? facts.file.scopes.onlyValue(value) : value;
+  return made?.kind === "Comp" && made.value === null ? [made.element, made.element] : [value];
 }
 
 /** `adj = adj + torch.eye(n)` in a layer that is given the graph: an edge from each node to itself, the same in every step. */
