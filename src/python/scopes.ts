@@ -373,25 +373,29 @@ function blockEffect(block: readonly Stmt[], all: readonly Definition[]): Effect
 
 const NO_EFFECT: Effect = { definitions: [], kills: false };
 
-/** Asked of every statement above a name: most have none of its definitions. */
-function hasAny(statement: Stmt, all: readonly Definition[]): boolean {
-  const { start, end } = statement;
-  for (let at = 0; at < all.length; at++) {
-    const from = all[at]!.node.start;
-    if (start <= from && from < end) return true;
+/** The position of the first definition that starts there or later: they come in the order of the file. */
+function firstDefinition(all: readonly Definition[], offset: number): number {
+  let low = 0;
+  let high = all.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (all[middle]!.node.start < offset) low = middle + 1;
+    else high = middle;
   }
-  return false;
+  return low;
 }
 
 function effectOf(statement: Stmt, all: readonly Definition[]): Effect {
-  // Nothing gets past an `if` that leaves in both of its branches.
-  if ((statement.kind !== "If" || statement.orelse.length === 0) && !hasAny(statement, all)) return NO_EFFECT;
+  const first = firstDefinition(all, statement.start);
+  const isTouched = first < all.length && all[first]!.node.start < statement.end;
+  // Most statements above a name have none of its definitions. Nothing gets past an `if` that leaves in both of its branches.
+  if (!isTouched && (statement.kind !== "If" || statement.orelse.length === 0)) return NO_EFFECT;
   if (statement.kind === "If") {
     const body = blockEffect(statement.body, all);
     const orelse = blockEffect(statement.orelse, all);
     return { definitions: [...body.definitions, ...orelse.definitions], kills: body.kills && orelse.kills };
   }
-  const inside = all.filter((definition) => within(definition.node, statement));
+  const inside = all.slice(first, firstDefinition(all, statement.end));
   switch (statement.kind) {
     case "With": {
       const body = blockEffect(statement.body, all);

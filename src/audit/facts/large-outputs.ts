@@ -7,13 +7,17 @@ export const TEXT =
   /vocab|lm_head|CausalLM|logits\.size\(-1\)|labels|input_ids|token|\blm\(|\bgpt|GPT|bert|logits\.shape\[-1\]|ignore_index=pad|logits\.(?:transpose\(1, ?2\)|permute\(0, ?2, ?1\))/;
 
 /** What is computed for each pixel is as large as the pictures. */
-export const isOfPixels = ({ file: { text, path } }: Facts): boolean =>
+export const isOfPixels = ({ file }: Facts): boolean => file.once(speaksOfPixels);
+
+const speaksOfPixels = ({ text, path }: PythonFile): boolean =>
   /segmentation|\bu_?net|super.?resolution|denois|recon(?:struct|_loss|_x)|auto_?encod|\bvae|inpaint|heat_?map|saliency|deblur|derain|dehaz|colori[sz]ation|(?<![a-z])matting|depth.?estimation|\b(?:left|right|pred|gt|true|target)_depth\b|depth_(?:map|gt|pred)|diffusion|rectified_?flow|flow_?matching|deeplab|\bm_?iou\b|mean_?iou|pred_masks?\b|total_union|(?<![a-z])dice(?![a-z])|yolo|retina_?net|center_?net|\bfcos|anchor_?box|bboxes|optical_?flow/i.test(
     text + path,
   ) && !/classif(?:y|ier|ication)_?(?:loss|criterion|head)|num_actions/.test(text);
 
 /** What is made for each moment of a sound is as long as the sound: spectrograms, voices, the instruments of a piece. */
-export const isOfSounds = ({ file: { text, path } }: Facts): boolean =>
+export const isOfSounds = ({ file }: Facts): boolean => file.once(speaksOfSounds);
+
+const speaksOfSounds = ({ text, path }: PythonFile): boolean =>
   /(?<![a-z])(?:mels?|stems?)(?![a-z])|mel_?spec|spectrogram|vocoder|waveform|source.?separation|(?:speech|voice|audio).?(?:synthesis|enhance)/i.test(
     text + path,
   ) &&
@@ -47,9 +51,8 @@ export function scoresEveryItem(file: PythonFile): boolean {
 const NEXT_TOKEN = /\b\w*(?:labels|ids|targets)\[(?:\.\.\.|:), ?1:/;
 
 /** By what the file speaks of; scores of classes are one row an example there too. */
-export function isLanguageModel({ file: { text } }: Facts): boolean {
-  return (
-    (/vocab|lm_head|CausalLM|(?:\b|_)tokens\b|\bgpt|GPT/.test(text) || NEXT_TOKEN.test(text)) &&
-    !/classif|num_(?:labels|classes)|n_class|sentiment/i.test(text)
-  );
-}
+export const isLanguageModel = ({ file }: Facts): boolean => file.once(speaksOfLanguage);
+
+const speaksOfLanguage = ({ text }: PythonFile): boolean =>
+  (/vocab|lm_head|CausalLM|(?:\b|_)tokens\b|\bgpt|GPT/.test(text) || NEXT_TOKEN.test(text)) &&
+  !/classif|num_(?:labels|classes)|n_class|sentiment/i.test(text);
