@@ -122,7 +122,7 @@ export class ExpressionParser extends Cursor {
       const start = this.start;
       this.next();
       const value = this.binary(1);
-      return { kind: "Starred", start, end: value.end, parent: null, value };
+      return { kind: "Starred", start, end: this.last, parent: null, value };
     }
     if (this.kind === YIELD) return this.yieldExpression();
     return this.named();
@@ -143,15 +143,16 @@ export class ExpressionParser extends Cursor {
         : from
           ? this.expression()
           : this.expressionList();
-    return { kind: "Yield", start, end: value ? value.end : this.last, parent: null, from, value };
+    return { kind: "Yield", start, end: this.last, parent: null, from, value };
   }
 
   named(): Expr {
+    const { start } = this;
     const target = this.expression();
     if (this.kind !== WALRUS) return target;
     this.next();
     const value = this.expression();
-    return { kind: "Walrus", start: target.start, end: value.end, parent: null, target, value };
+    return { kind: "Walrus", start, end: this.last, parent: null, target, value };
   }
 
   expression(): Expr {
@@ -167,51 +168,54 @@ export class ExpressionParser extends Cursor {
     const params = this.params(COLON, false);
     this.expect(COLON);
     const body = this.expression();
-    return { kind: "Lambda", start, end: body.end, parent: null, params, body };
+    return { kind: "Lambda", start, end: this.last, parent: null, params, body };
   }
 
   conditional(): Expr {
     // Most expressions are one operand, and need not go down through all the operators.
+    const { start } = this;
     const operand = this.kind === NOT ? null : this.unary();
     if (operand && CONTINUES[this.kind] === 0) return operand;
-    const body = this.disjunction(operand);
+    const body = this.disjunction(start, operand);
     if (this.kind !== IF) return body;
     this.next();
     const test = this.disjunction();
     this.expect(ELSE);
     const orelse = this.expression();
-    return { kind: "IfExp", start: body.start, end: orelse.end, parent: null, test, body, orelse };
+    return { kind: "IfExp", start, end: this.last, parent: null, test, body, orelse };
   }
 
-  /** `given`, here and below: the first operand, where it has been read already. */
-  disjunction(given: Expr | null = null): Expr {
-    const first = this.conjunction(given);
+  /**
+   * Here and below, `given`: the first operand, where it has been read already; `start`: where it began, its parenthesis included,
+   * which belongs to the whole (`(a + b) * c`).
+   */
+  disjunction(start = this.start, given: Expr | null = null): Expr {
+    const first = this.conjunction(start, given);
     if (this.kind !== OR) return first;
     const values = [first];
     while (this.take(OR)) values.push(this.conjunction());
-    return { kind: "Bool", start: first.start, end: this.last, parent: null, op: "or", values };
+    return { kind: "Bool", start, end: this.last, parent: null, op: "or", values };
   }
 
-  conjunction(given: Expr | null = null): Expr {
-    const first = this.negation(given);
+  conjunction(start = this.start, given: Expr | null = null): Expr {
+    const first = this.negation(start, given);
     if (this.kind !== AND) return first;
     const values = [first];
     while (this.take(AND)) values.push(this.negation());
-    return { kind: "Bool", start: first.start, end: this.last, parent: null, op: "and", values };
+    return { kind: "Bool", start, end: this.last, parent: null, op: "and", values };
   }
 
-  negation(given: Expr | null = null): Expr {
-    if (given || this.kind !== NOT) return this.comparison(given);
-    const start = this.start;
+  negation(start = this.start, given: Expr | null = null): Expr {
+    if (given || this.kind !== NOT) return this.comparison(start, given);
     if (++this.depth > MAX_DEPTH) this.fail("nested too deeply");
     this.next();
     const operand = this.negation();
     this.depth--;
-    return { kind: "Unary", start, end: operand.end, parent: null, op: "not", operand };
+    return { kind: "Unary", start, end: this.last, parent: null, op: "not", operand };
   }
 
-  comparison(given: Expr | null): Expr {
-    const left = this.binary(1, given);
+  comparison(start: number, given: Expr | null): Expr {
+    const left = this.binary(1, start, given);
     if (COMPARISON[this.kind] !== 1 && !(this.kind === NOT && this.peek() === IN)) return left;
     const ops: string[] = [];
     const rights: Expr[] = [];
@@ -229,10 +233,10 @@ export class ExpressionParser extends Cursor {
       } else break;
       rights.push(this.binary(1));
     }
-    return { kind: "Compare", start: left.start, end: this.last, parent: null, left, ops, rights };
+    return { kind: "Compare", start, end: this.last, parent: null, left, ops, rights };
   }
 
-  binary(level: number, given: Expr | null = null): Expr {
+  binary(level: number, start = this.start, given: Expr | null = null): Expr {
     let left = given ?? this.unary();
     for (;;) {
       const binding = BINDING[this.kind]!;
@@ -240,7 +244,7 @@ export class ExpressionParser extends Cursor {
       const op = textOf(this.kind);
       this.next();
       const right = this.binary(binding + 1);
-      left = { kind: "Binary", start: left.start, end: right.end, parent: null, op, left, right };
+      left = { kind: "Binary", start, end: this.last, parent: null, op, left, right };
     }
   }
 
@@ -252,14 +256,14 @@ export class ExpressionParser extends Cursor {
       this.next();
       const operand = this.unary();
       this.depth--;
-      return { kind: "Unary", start, end: operand.end, parent: null, op: textOf(k), operand };
+      return { kind: "Unary", start, end: this.last, parent: null, op: textOf(k), operand };
     }
+    const { start } = this;
     let base: Expr;
     if (k === AWAIT) {
-      const start = this.start;
       this.next();
       const value = this.postfix(this.atom());
-      base = { kind: "Await", start, end: value.end, parent: null, value };
+      base = { kind: "Await", start, end: this.last, parent: null, value };
     } else {
       base = this.postfix(this.atom());
     }
@@ -268,7 +272,7 @@ export class ExpressionParser extends Cursor {
     this.next();
     const right = this.unary();
     this.depth--;
-    return { kind: "Binary", start: base.start, end: right.end, parent: null, op: "**", left: base, right };
+    return { kind: "Binary", start, end: this.last, parent: null, op: "**", left: base, right };
   }
 
   postfix(base: Expr): Expr {
@@ -322,12 +326,12 @@ export class ExpressionParser extends Cursor {
         const star = this.kind === STAR ? 1 : 2;
         this.next();
         const value = this.expression();
-        args.push({ kind: "Arg", start, end: value.end, parent: null, name: null, star, value });
+        args.push({ kind: "Arg", start, end: this.last, parent: null, name: null, star, value });
       } else if (this.kind === NAME && this.peek() === EQUAL) {
         const name = this.name();
         this.next();
         const value = this.expression();
-        args.push({ kind: "Arg", start, end: value.end, parent: null, name, star: 0, value });
+        args.push({ kind: "Arg", start, end: this.last, parent: null, name, star: 0, value });
       } else {
         let value = this.named();
         if (this.kind === FOR || this.kind === ASYNC) {
@@ -343,7 +347,7 @@ export class ExpressionParser extends Cursor {
             clauses,
           };
         }
-        args.push({ kind: "Arg", start, end: value.end, parent: null, name: null, star: 0, value });
+        args.push({ kind: "Arg", start, end: this.last, parent: null, name: null, star: 0, value });
       }
       if (!this.take(COMMA)) break;
     }
@@ -531,11 +535,12 @@ export class ExpressionParser extends Cursor {
   }
 
   conditionNoElse(): Expr {
+    const { start } = this;
     const test = this.kind === LAMBDA ? this.lambda() : this.disjunction();
     if (this.kind !== WALRUS) return test;
     this.next();
     const value = this.disjunction();
-    return { kind: "Walrus", start: test.start, end: value.end, parent: null, target: test, value };
+    return { kind: "Walrus", start, end: this.last, parent: null, target: test, value };
   }
 
   /** The target list of `for`: stops at `in`, which a comparison would swallow. */
@@ -545,7 +550,7 @@ export class ExpressionParser extends Cursor {
       const from = this.start;
       if (this.take(STAR)) {
         const value = this.postfix(this.atom());
-        return { kind: "Starred", start: from, end: value.end, parent: null, value };
+        return { kind: "Starred", start: from, end: this.last, parent: null, value };
       }
       return this.postfix(this.atom());
     };

@@ -365,7 +365,8 @@ class Parser extends SimpleParser {
     const orelse = this.elseBlock();
     const final = this.take(FINALLY) ? this.block() : [];
     if (handlers.length === 0 && final.length === 0) this.fail("expected except or finally");
-    return { kind: "Try", start, end: this.last, parent: null, body, handlers, orelse, final };
+    const last = final.length ? final : orelse.length ? orelse : (handlers.at(-1)?.body ?? body);
+    return { kind: "Try", start, end: this.end(last), parent: null, body, handlers, orelse, final };
   }
 
   /** `match` is a keyword only when a subject, a colon and an indented `case` follow. */

@@ -422,3 +422,29 @@ def distill(teacher: torch.nn.Module, student: torch.nn.Module, loader):
   expect(stdout).toContain("PLM020");
   expect(readFileSync(file, "utf8")).toBe(text);
 });
+
+test("what is detached keeps the parentheses of its parts", async () => {
+  const folder = emptyFolder();
+  const file = join(folder, "train.py");
+  writeFileSync(
+    file,
+    `import torch.nn.functional as F
+
+
+def train(model, loader, optimizer):
+    total, losses = 0.0, []
+    for step, (x, y) in enumerate(loader):
+        loss = F.cross_entropy(model(x.cuda()), y.cuda())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += loss / (step + 1)
+        losses.append((loss * 2) + (loss / (step + 1)))
+    return total, losses
+`,
+  );
+  await plimsoll(["audit", file, "--fix", "--select", "PLM001,PLM002"]);
+  const mended = readFileSync(file, "utf8");
+  expect(mended).toContain("        total += (loss / (step + 1)).detach()\n");
+  expect(mended).toContain("        losses.append(((loss * 2) + (loss / (step + 1))).detach())\n");
+});
