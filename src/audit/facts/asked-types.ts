@@ -1,27 +1,36 @@
 import type { PythonFile } from "../../python/file.ts";
-import type { Expr, If } from "../../python/tree.ts";
+import { contains } from "../../python/nodes.ts";
+import type { Expr, Name, Stmt } from "../../python/tree.ts";
 import { MODULE, NUMBER, UNKNOWN, plain } from "./value.ts";
 import type { Value } from "./value.ts";
 
 const COLLECTIONS = /^\(?(?:(?:list|tuple|dict|set|Sequence|Mapping)(?:, ?|\)?$))+$/;
 const NUMBERS = /^\(?(?:(?:float|int|bool|numbers\.Number|Number)(?:, ?|\)?$))+$/;
 
-/** `if isinstance(x, list):` says what x is below it. */
+/** `if isinstance(x, list):` says what x is below it, `if not isinstance(x, float):` what it is in the other branch. */
 interface Asked {
-  readonly test: If;
+  readonly within: readonly Stmt[];
   readonly what: Value;
 }
 
+/** What a name is where it stands, by what was asked of it around there. */
+export function askedType(name: Name, file: PythonFile): Value | null {
+  const asked = file.once(typesAskedFor).get(name.id);
+  return asked?.find(({ within }) => within.some((statement) => contains(statement, name)))?.what ?? null;
+}
+
 /** By the names of what is asked. */
-export function typesAskedFor(file: PythonFile): ReadonlyMap<string, readonly Asked[]> {
+function typesAskedFor(file: PythonFile): ReadonlyMap<string, readonly Asked[]> {
   const found = new Map<string, Asked[]>();
   for (const call of file.callsNamed("isinstance")) {
     const [of, type] = call.args;
-    const test = call.parent;
+    const not = call.parent?.kind === "Unary" && call.parent.op === "not" ? call.parent : null;
+    const test = (not ?? call).parent;
     if (of?.value.kind !== "Name" || !type || test?.kind !== "If") continue;
     const text = file.textOf(type.value);
     const what = COLLECTIONS.test(text) ? plain("container") : NUMBERS.test(text) ? NUMBER : null;
-    if (what) found.set(of.value.id, [...(found.get(of.value.id) ?? []), { test, what }]);
+    const within = not ? test.orelse : test.body;
+    if (what) found.set(of.value.id, [...(found.get(of.value.id) ?? []), { within, what }]);
   }
   return found;
 }

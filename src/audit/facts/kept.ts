@@ -3,6 +3,7 @@ import { keyword } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef, Node, Sequence, Stmt } from "../../python/tree.ts";
+import { askedType } from "./asked-types.ts";
 import { definitionsOf, givenFor, innerRoot, isTakenBack } from "./called-keeps.ts";
 import type { CalledKeep } from "./called-keeps.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
@@ -516,6 +517,7 @@ export function keepsGraph(added: Expr, facts: Facts): boolean {
   if (isDifferentiatedItem(added, facts)) return true;
   return (
     added.kind === "Name" &&
+    askedType(added, facts.file) === null &&
     facts.file.scopes
       .reaching(added)
       .some((one) => facts.isDifferentiated(one) || facts.valueOfDefinition(one).graph === "yes")

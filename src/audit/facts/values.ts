@@ -1,4 +1,4 @@
-import { annotated, isUnlessTensor, typesAskedFor } from "./asked-types.ts";
+import { annotated, askedType, isUnlessTensor } from "./asked-types.ts";
 import { isNone } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, lastWord } from "../../python/nodes.ts";
@@ -119,7 +119,6 @@ export class Values {
   #differentiated: Differentiated | null = null;
   #networks: Networks | null = null;
   #fed: ReadonlySet<Definition> | null = null;
-  #asked: ReturnType<typeof typesAskedFor> | null = null;
 
   constructor(file: PythonFile, around: Around) {
     this.#file = file;
@@ -407,7 +406,7 @@ export class Values {
   #compute(expr: Expr): Value {
     switch (expr.kind) {
       case "Name":
-        return this.#askedFor(expr) ?? this.alternatives(this.#file.scopes.reaching(expr));
+        return askedType(expr, this.#file) ?? this.alternatives(this.#file.scopes.reaching(expr));
       case "Attribute":
         return this.#attribute(expr);
       case "Call":
@@ -481,16 +480,7 @@ export class Values {
   }
 
   isCollection(name: Expr & { kind: "Name" }): boolean {
-    return this.#askedFor(name)?.what === "container";
-  }
-
-  /** Under `if isinstance(x, (list, tuple))`, or `isinstance(x, float)`. */
-  #askedFor(name: Expr & { kind: "Name" }): Value | null {
-    this.#asked ??= this.#file.once(typesAskedFor);
-    const found = this.#asked
-      .get(name.id)
-      ?.find(({ test }) => test.body.some((statement) => contains(statement, name)));
-    return found?.what ?? null;
+    return askedType(name, this.#file)?.what === "container";
   }
 
   /** What a loop over this hands out; of pairs and triples the one at a position. */

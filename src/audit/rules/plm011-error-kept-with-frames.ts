@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, Handler, Node, Try } from "../../python/tree.ts";
+import type { Call, Expr, FunctionDef, Handler, Name, Node, Try } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { heldErrors, isStored } from "../facts/held-errors.ts";
@@ -44,21 +44,35 @@ export const rule: Rule = {
       if (handler.name === null) continue;
       for (const name of facts.file.all("Name")) {
         if (name.id !== handler.name || !contains(handler, name)) continue;
+        // Raised again, it ends the program unless somebody above catches it and goes on.
+        if (!facts.guesses && handler.body.at(-1)?.kind === "Raise") continue;
         if (!isKept(name, handler, facts)) continue;
         yield {
           at: name,
           ...severity,
           message: `\`${name.id}\` holds its traceback, that the frames of the attempt, and those every tensor they had: nothing of it is freed while this is kept`,
-          fix: {
-            grade: "unsafe",
-            title: "Keep it without its traceback",
-            edits: [{ start: name.end, end: name.end, text: ".with_traceback(None)" }],
-          },
+          ...(isReadAfter(name, handler, facts.file)
+            ? {}
+            : {
+                fix: {
+                  grade: "unsafe" as const,
+                  title: "Keep it without its traceback",
+                  edits: [{ start: name.end, end: name.end, text: ".with_traceback(None)" }],
+                },
+              }),
         };
       }
     }
   },
 };
+
+/** Its traceback is still wanted below: the error is handed on, shown, or raised again somewhere. */
+function isReadAfter(name: Name, handler: Handler, { text }: PythonFile): boolean {
+  const below = text.slice(name.end, handler.end);
+  return (
+    new RegExp(`\\b${name.id}\\b`).test(below) || /\braise\b|traceback|exc_info|\.exception\(/.test(below)
+  );
+}
 
 const TRACEBACK =
   "The traceback holds the frames of the attempt, and those every tensor they had: nothing of it is freed while this is kept";

@@ -54,6 +54,7 @@ export const rule: Rule = {
         !driver &&
         isNetwork(method.value, facts);
       if (!torch && !driver && !fabric && !own) continue;
+      if (isMeasuring(call, file)) continue;
       const clips = torch ? clipsInHook(call, facts) : null;
       if (clips) {
         yield { at: call, message: clips };
@@ -92,17 +93,26 @@ export const rule: Rule = {
   },
 };
 
+/** `clip_grad_norm_(params, float("inf"))` only asks how long they are. */
+const isMeasuring = ({ args }: Call, file: PythonFile): boolean =>
+  args.some(({ value }) => INFINITE.test(file.textOf(value)));
+
+const INFINITE = /^(?:float\(["']inf(?:inity)?["']\)|(?:math|np|numpy|torch)\.inf)$/i;
+
 /**
  * What is likely: of whatever clips beside a backward, and of the optimizer's steps, it is computed in which turns they run. It is
  * wrong where gradients are clipped in a turn without a step, or in a loop that the optimizer only steps after.
  */
 function* reckoned(facts: Facts): Generator<Finding> {
   const { file } = facts;
-  const clips = file.callsNamed(...CLIPS).filter(
-    ({ func }) =>
-      // Handed in, it is somebody's own.
-      (func.kind !== "Name" || file.dotted(func) !== null) && !/^self$|optim/i.test(ownerOf(func, file)),
-  );
+  const clips = file
+    .callsNamed(...CLIPS)
+    .filter(
+      ({ func }) =>
+        // Handed in, it is somebody's own.
+        (func.kind !== "Name" || file.dotted(func) !== null) && !/^self$|optim/i.test(ownerOf(func, file)),
+    )
+    .filter((call) => !isMeasuring(call, file));
   for (const call of new Set([
     ...clips,
     ...facts.callsTo("clips").filter((one) => facts.callee(one)?.clips),
