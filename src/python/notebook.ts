@@ -58,16 +58,64 @@ export function withoutMagics(source: string): string {
   const blank = (text: string): string => text.replace(/[^\r\n]/g, " ");
   const first = /^\s*%%(\w+)/.exec(source);
   if (first && !["time", "timeit", "capture", "prun"].includes(first[1]!)) return blank(source);
+  const inside = new Inside();
+  // `!python train.py \`, which goes on in the next line.
+  let goesOn = false;
   return source
     .split("\n")
     .map((line) => {
-      const magic = /^(\s*)(?:[%!].*|\?.*|\S.*\?\??\s*$)/.exec(line);
-      if (!magic || (/\?\s*$/.test(line) && /#|['"]/.test(line)))
-        return /^\s*\w[\w, ]*=\s*[%!]/.test(line) ? blank(line) : line;
-      // A block whose only statement was a magic still needs one.
-      return magic[1]!.length > 0 && line.length >= magic[1]!.length + 4
-        ? `${magic[1]}pass${" ".repeat(line.length - magic[1]!.length - 4)}`
-        : blank(line);
+      const ends = line.trimEnd().endsWith("\\");
+      const magic = goesOn || !inside.isInside ? withoutMagic(line, goesOn) : null;
+      if (magic === null) inside.read(line);
+      goesOn = magic !== null && ends;
+      return magic ?? line;
     })
     .join("\n");
+
+  /** Null for a line of Python. */
+  function withoutMagic(line: string, isRest: boolean): string | null {
+    if (isRest) return blank(line);
+    const magic = /^(\s*)(?:[%!].*|\?.*|\S.*\?\??\s*$)/.exec(line);
+    if (!magic || (/\?\s*$/.test(line) && /#|['"]/.test(line)))
+      return /^\s*\w[\w, ]*=\s*[%!]/.test(line) ? blank(line) : null;
+    // A block whose only statement was a magic still needs one.
+    return magic[1]!.length > 0 && line.length >= magic[1]!.length + 4
+      ? `${magic[1]}pass${" ".repeat(line.length - magic[1]!.length - 4)}`
+      : blank(line);
+  }
+}
+
+/** Whether the lines read so far leave a bracket or a string open, or go on by a backslash: what follows is no line of its own. */
+class Inside {
+  #depth = 0;
+  /** `"""`, `'''` or null. */
+  #quote: string | null = null;
+  #goesOn = false;
+
+  get isInside(): boolean {
+    return this.#depth > 0 || this.#quote !== null || this.#goesOn;
+  }
+
+  read(line: string): void {
+    this.#goesOn = false;
+    for (let at = 0; at < line.length; at++) {
+      const one = line[at]!;
+      const three = line.slice(at, at + 3);
+      if (this.#quote !== null) {
+        if (one === "\\") at++;
+        else if (three === this.#quote) {
+          this.#quote = null;
+          at += 2;
+        }
+      } else if (three === '"""' || three === "'''") {
+        this.#quote = three;
+        at += 2;
+      } else if (one === '"' || one === "'") {
+        for (at++; at < line.length && line[at] !== one; at++) if (line[at] === "\\") at++;
+      } else if (one === "#") return;
+      else if ("([{".includes(one)) this.#depth++;
+      else if (")]}".includes(one)) this.#depth = Math.max(0, this.#depth - 1);
+      else if (one === "\\" && line.slice(at + 1).trim() === "") this.#goesOn = true;
+    }
+  }
 }

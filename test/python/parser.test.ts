@@ -237,6 +237,27 @@ test("a notebook becomes one text; magics are blanked in place", () => {
 });
 
 test.each([
+  ["a shell line that goes on", "!python train.py \\\n    --epochs 3 \\\n    --lr 1e-4\nx = 1", ["x = 1"]],
+  ["a shell line of a block", "if x:\n    !ls \\\n      -l\ny = 1", ["if x:", "pass", "y = 1"]],
+  ["formatting at the start of a line", 'print("%s"\n  % name)', ['print("%s"', "% name)"]],
+  ["and after a backslash", 's = "%s" \\\n  % name', ['s = "%s" \\', "% name"]],
+  ["text that looks like one", 's = """\n!ls\n%time\n"""', ['s = """', "!ls", "%time", '"""']],
+  ["a bracket in a comment", "x = 1  # (\n%time\ny = 2", ["x = 1  # (", "y = 2"]],
+  ["a bracket in a string", "x = '(\\'['\n!ls", ["x = '(\\'['"]],
+])("of a cell's text, Python is kept and the rest is not: %s", (_, source, kept) => {
+  const notebook = readNotebook(JSON.stringify({ cells: [{ cell_type: "code", source }] }));
+  if (typeof notebook === "string") throw new Error(notebook);
+  expect(parse(notebook.text).errors).toEqual([]);
+  expect(notebook.text.length).toBe(source.length + 1);
+  expect(
+    notebook.text
+      .split("\n")
+      .map((line) => line.trim())
+      .filter(Boolean),
+  ).toEqual(kept);
+});
+
+test.each([
   ["an open bracket", "print(", "x = 1"],
   ["an open list, before a word that none goes on with", "x = [1,", "def f():\n    pass"],
   ["an open string", 's = """abc', "x = 1"],
