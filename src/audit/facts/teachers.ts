@@ -217,9 +217,16 @@ export function isNeverTrained(callee: Expr, facts: Facts): boolean {
   return !file.all("Arg").some((arg) => {
     if (arg.value.kind !== callee.kind || !same(arg.value) || arg.parent?.kind !== "Call") return false;
     const name = file.dotted(arg.parent.func) ?? "";
-    return facts.callee(arg.parent) === null && !/^(?:builtins\.|copy\.)/.test(name);
+    return (
+      facts.callee(arg.parent) === null &&
+      !/^(?:builtins\.|copy\.)/.test(name) &&
+      !ONLY_RUNS.test(file.textOf(arg.parent.func))
+    );
   });
 }
+
+/** `StableDiffusionPipeline.from_pretrained(name, text_encoder=text_encoder)`, `accelerator.unwrap_model(vae)`: made into what makes pictures, or saved. */
+const ONLY_RUNS = /Pipeline(?:\.from_pretrained)?$|(?:^|\.)(?:unwrap_model|extract_model_from_parallel)$/;
 
 /** `sum(p.numel() for p in teacher.parameters())` */
 function isCounted(parameters: Expr, file: PythonFile): boolean {

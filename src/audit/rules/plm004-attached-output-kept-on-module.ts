@@ -2,6 +2,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
 import type { Assign, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, isSelf, selfAttribute } from "../facts/classes.ts";
+import { isConstructing } from "../facts/constructing.ts";
 import type { Facts } from "../facts/facts.ts";
 import { detach } from "../facts/on-tensor.ts";
 import { isCut, isCutEach } from "../facts/cuts.ts";
@@ -20,9 +21,6 @@ const OF_LOSS = /loss|aux|penal|reg|entropy|kl|balance|log_?prob/i;
 /** The same, or what is backpropagated through later. */
 const WANTED = new RegExp(`${OF_LOSS.source}|hidden_state|state$|memory|prev|past`, "i");
 
-/** By their names methods of a module that compute with what they are given. */
-const RUNS = /^(?!_*(?:init|reset|load|set|build|register|update|prepare|setup|create|make|fuse|merge))/;
-
 /** What is kept to be looked at, and is as large as anything in a forward. */
 const MAPS =
   /(?:^|_)(?:att(?:n|ention)s?(?:_(?:weights?|probs?|scores?))?|(?:\w+_)?maps?|activations?|acts?)$/;
@@ -36,18 +34,8 @@ export const rule: Rule = {
     fix: "unsafe",
     patterns: [4],
   },
-  *check(facts) {
-    for (const finding of found(facts)) if (!facts.guesses || !isMaking(finding.at)) yield finding;
-  },
+  check: found,
 };
-
-/** `def _construct_block(self, size): self.conv = nn.Conv2d(…)`: what a constructor is made of, before anything runs. */
-function isMaking(at: Finding["at"]): boolean {
-  const fn = "parent" in at ? functionOf(at as Node) : null;
-  return (
-    fn?.kind === "FunctionDef" && /^_?(?:construct|build|init|make|create|setup|resize|prune)_/.test(fn.name)
-  );
-}
 
 function* found(facts: Facts): Generator<Finding> {
   for (const statement of assignsBeyondNames(facts.file)) {
@@ -71,6 +59,7 @@ function* found(facts: Facts): Generator<Finding> {
           yield* onObject(statement, to, stored, facts);
         continue;
       }
+      if (facts.value(stored).what === "module") continue;
       for (const part of parts(stored, facts)) {
         const found = [...kept(statement, attribute, part, facts)];
         yield* found;
@@ -114,7 +103,7 @@ function* likely(facts: Facts): Generator<Finding> {
     )
       continue;
     const cls = classOf(at);
-    const isForward = cls !== null && isModuleRole(facts.role(cls)) && RUNS.test(fn.name);
+    const isForward = cls !== null && isModuleRole(facts.role(cls)) && !isConstructing(fn, facts.file);
     const hot = facts.hot(at);
     if ((!isForward && !hot) || !isThereBefore(root, at, isForward, facts)) continue;
     if (facts.frequency(at, hot?.within ?? fn) === "throttled" || isOfEvaluation(at, facts)) continue;
@@ -303,7 +292,8 @@ function* setters(facts: Facts): Generator<Finding> {
     if (!cls || !name || !value || more.length > 0 || !isModuleRole(facts.role(cls))) continue;
     const begins = beginningOf(name, file);
     const fn = functionOf(call);
-    if (begins === "" || WANTED.test(begins) || fn?.kind !== "FunctionDef" || !RUNS.test(fn.name)) continue;
+    if (begins === "" || WANTED.test(begins) || fn?.kind !== "FunctionDef" || isConstructing(fn, file))
+      continue;
     if (isScalar(value) || facts.gradMode(call) === "off" || !derivesFromInput(value, facts)) continue;
     const isRead =
       file.callsNamed("getattr").length > 0 ||
@@ -355,7 +345,7 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
   if (!cls || fn?.kind !== "FunctionDef" || fn.name === "__init__" || facts.gradMode(statement) === "off")
     return;
   // Whatever a module's method computes from its arguments, a forward computes with it.
-  const isForward = /^(?:module|lightning)$/.test(facts.role(cls)) && RUNS.test(fn.name);
+  const isForward = /^(?:module|lightning)$/.test(facts.role(cls)) && !isConstructing(fn, facts.file);
   if (
     !(isForward && derivesFromInput(value, facts)) &&
     !(facts.hot(statement) && facts.value(value).graph === "yes") &&

@@ -24,3 +24,32 @@ class Attention(nn.Module):
 def show(layer, loss):
     picture = layer.last_scores.detach().cpu().numpy()
     return loss + layer.balance, picture, layer.seen.numpy(), layer.length
+
+
+class Stem(nn.Module):
+    def __init__(self, w_in, w_out):
+        super().__init__()
+        self.assemble(w_in, w_out)
+
+    def assemble(self, w_in, w_out):
+        # trap: parts and sizes that the constructor has it make
+        self.conv = nn.Conv2d(w_in, w_out, 3)
+        self.tail = Tail(w_out)
+        self.width = w_out
+
+    def widen(self, w_out):
+        # trap: a part
+        self.conv = nn.Conv2d(self.width, w_out, 3)
+
+    def assess(self, x):
+        self.seen = self.conv(x)  # expect: PLM004
+        return self.tail(self.seen * 2)
+
+    def forward(self, x):
+        return self.assess(x)
+
+
+class Tail(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.width = width

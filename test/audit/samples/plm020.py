@@ -1,5 +1,6 @@
 import torch
 import torch.nn.functional as F
+from diffusers import StableDiffusionPipeline
 
 
 def distil(student, teacher, loader, optimizer):
@@ -88,3 +89,24 @@ class Imagined:
         loss = (self.critic(obs) - target).pow(2).mean()
         loss.backward()
         self.actor_opt.step()
+
+
+def pictures(accelerator, loader, name, prompts, settings):
+    reader = CLIPTextModel(settings)
+    reader.eval()
+    other = CLIPTextModel(settings)
+    other.eval()
+    unet = UNet2DConditionModel.from_pretrained(name)
+    unet.train()
+    other = accelerator.prepare(other)
+    optimizer = torch.optim.AdamW(unet.parameters())
+    for x, ids in loader:
+        states = reader(ids)[0]  # expect: PLM020
+        # trap: prepared for training
+        more = other(ids)[0]
+        loss = unet(x, states + more).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    pipeline = StableDiffusionPipeline.from_pretrained(name, text_encoder=reader, unet=unet)
+    return pipeline(prompts)
