@@ -7,6 +7,7 @@ import { isEngineStep } from "../facts/engine-hooks.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedOver, isLossOfOff, looksAfterSteps } from "../facts/eval-blocks.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
+import { inspection } from "../facts/inspections.ts";
 import { iteratedText } from "../facts/loaders.ts";
 import { likelyLooked } from "../facts/likely-runs.ts";
 import { looks, unrecorded } from "../facts/looks.ts";
@@ -19,7 +20,7 @@ import { localName } from "../imports.ts";
 import { callsOf } from "../facts/returns.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { decoratorWithout, gradeWithout, isResultDifferentiated } from "../facts/without-gradients.ts";
-import { isPart, lossRun, ranByMethod, runIn } from "../facts/network-runs.ts";
+import { innerOf, isPart, lossRun, ranByMethod, runIn } from "../facts/network-runs.ts";
 
 export const rule: Rule = {
   meta: {
@@ -166,10 +167,11 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
     const runs = call.func.kind === "Attribute" && /^forward$/.test(call.func.attr);
     const ran = modes.size > 0 && !runs ? (lossRun(call, facts) ?? ranByMethod(call, modes, facts)) : null;
     const net = ran ?? (runs && call.func.kind === "Attribute" ? call.func.value : call.func);
-    // `self.eval()` of a module switches its parts.
+    // `self.eval()` of a module switches its parts, and `ranker.model.eval()` what `ranker(x)` runs.
+    const inner = innerOf(facts.file.textOf(net), modes);
     const own =
       modes.get(facts.file.textOf(net)) ??
-      (modes.has("self") && isPart(net, facts) ? modes.get("self") : undefined);
+      (modes.has("self") && isPart(net, facts) ? modes.get("self") : modes.get(inner ?? ""));
     const helped = own || modes.size === 0 ? null : runIn(call, modes, facts);
     const mode = own ?? (helped && modes.get(facts.file.textOf(helped)));
     if (
@@ -196,7 +198,7 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
     if (facts.networks.isFrozenByFlags(net)) continue;
     return {
       at: call.func,
-      ...(single || helped || ran ? { severity: "note" as const } : {}),
+      ...(single || helped || ran || inner ? { severity: "note" as const } : {}),
       message: `\`${facts.file.textOf(helped ?? ran ?? call.func).replace(/\.forward$/, "")}\` is in eval mode, yet each call records a graph and saves its activations`,
     };
   }
@@ -562,53 +564,6 @@ function isAfterStep(block: If, fn: Node | null, facts: Facts): boolean {
 
 function attributeOf(call: Call): string {
   return call.func.kind === "Attribute" ? call.func.attr : "";
-}
-
-/** A loop over modules or parameters that turns tensor expressions into numbers and nothing else. */
-function inspection(fn: FunctionDef, facts: Facts): { at: Node; message: string; severity: "note" } | null {
-  if (facts.functionFacts(fn.body[0] ?? fn).hot !== null) return null;
-  for (const loop of fn.body) {
-    if (loop.kind !== "For") continue;
-    const over = loop.iter.kind === "Call" && loop.iter.func.kind === "Attribute" ? loop.iter.func.attr : "";
-    if (!/^(?:named_)?(?:modules|parameters)$/.test(over)) continue;
-    let found: Call | null = null;
-    walk(loop, (node) => {
-      // Reading one stored element is no computation; arithmetic before the read is what records.
-      if (
-        node.kind === "Call" &&
-        node.func.kind === "Attribute" &&
-        node.func.attr === "item" &&
-        node.args.length === 0 &&
-        computes(node.func.value) &&
-        !unrecorded(node, facts)
-      )
-        found ??= node;
-      return found === null;
-    });
-    if (found)
-      return {
-        at: found,
-        severity: "note",
-        message: "Parameters are only inspected here, yet every expression on them records a graph",
-      };
-  }
-  return null;
-}
-
-function computes(node: Node): boolean {
-  let found = false;
-  walk(node, (inner) => {
-    if (inner.kind === "Binary") found = true;
-    if (
-      inner.kind === "Attribute" &&
-      (inner.attr === "detach" || inner.attr === "data" || inner.attr === "grad")
-    )
-      return false;
-    return !found;
-  });
-  let base = node;
-  while (base.kind === "Call" && base.func.kind === "Attribute") base = base.func.value;
-  return found && !/\b(?:detach|data|grad)\b/.test(base.kind === "Attribute" ? base.attr : "");
 }
 
 /** `evaluate(net, test)` beside `with torch.no_grad(): evaluate(net, valid)`: right at one call, wrong at the other. */
