@@ -8,6 +8,7 @@ import type { Facts } from "../facts/facts.ts";
 import { handedOver, isLossOfOff, looksAfterSteps } from "../facts/eval-blocks.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
 import { inspection } from "../facts/inspections.ts";
+import { judgedTurns } from "../facts/judging-turns.ts";
 import { iteratedText } from "../facts/loaders.ts";
 import { likelyLooked } from "../facts/likely-runs.ts";
 import { looks, unrecorded } from "../facts/looks.ts";
@@ -88,6 +89,12 @@ export const rule: Rule = {
         const fn = functionOf(finding.at as Node);
         if (!fn || (!seen.has(fn) && facts.functionFacts(finding.at as Node).reachesBackward)) yield finding;
       }
+      for (const { run, test } of judgedTurns(facts))
+        yield {
+          at: run.func,
+          severity: "note",
+          message: `\`${facts.file.textOf(run.func)}\` also runs where \`${facts.file.textOf(test)}\` does not hold and nothing is differentiated, yet each call there records a graph and saves its activations`,
+        };
       if (evaluates) {
         yield* blocks(facts, seen);
         for (const run of looksAfterSteps(facts)) {
