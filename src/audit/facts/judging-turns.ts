@@ -61,7 +61,6 @@ function isRun(call: Call, facts: Facts): boolean {
     net !== null &&
     !facts.networks.isLoss(net) &&
     !facts.networks.isFrozen(net) &&
-    facts.gradMode(call) === "on" &&
     // Where some callers switch recording off, it is those that judge.
     facts.functionFacts(call).callersGradOff !== "sometimes" &&
     !unrecorded(call, facts) &&

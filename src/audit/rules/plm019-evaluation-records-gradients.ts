@@ -15,6 +15,7 @@ import { looks, unrecorded } from "../facts/looks.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { isTestAfterTraining, isTestOfTrained, testsOfOwn } from "../facts/own-tests.ts";
 import { ownSwitches, ranAfterOwnSwitch } from "../facts/own-switches.ts";
+import { thrownRuns } from "../facts/thrown-runs.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import { localName } from "../imports.ts";
@@ -84,6 +85,17 @@ export const rule: Rule = {
           at: run.func,
           message: `All that is wanted of \`${facts.file.textOf(run.func)}\` here are its numbers, yet the call records a graph and saves its activations`,
         };
+    for (const run of thrownRuns(facts))
+      if (!seen.has(functionOf(run)!))
+        yield {
+          at: run.func,
+          severity: "note",
+          message: `Nothing is kept of what \`${facts.file.textOf(run.func)}\` returns here, yet each call records a graph and keeps every activation until it ends`,
+        };
+    // A script of its own that measures what others have trained.
+    if (facts.backwards.length === 0 && evaluates && !isAdapted(facts))
+      for (const finding of loops(facts, evaluates))
+        if (functionOf(finding.at as Node) === null) yield { ...finding, severity: "note" };
     if (facts.backwards.length > 0) {
       for (const finding of loops(facts, evaluates)) {
         const fn = functionOf(finding.at as Node);
@@ -130,6 +142,17 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `PeftModel.from_pretrained(model, path)` freezes all that it loads. */
+function isAdapted({ file }: Facts): boolean {
+  return file
+    .callsNamed("from_pretrained")
+    .some(
+      (call) =>
+        (file.dotted(call.func) ?? "").startsWith("peft.") &&
+        !isTrue(keyword(call, "is_trainable")?.value ?? null),
+    );
+}
 
 /** `model.eval()` and, after it, `model(...)` in a loop, in one function. */
 function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string; severity?: "note" } | null {
