@@ -55,6 +55,17 @@ export function innerOf(whole: string, modes: { readonly has: (text: string) => 
 
 const INNER = ["model", "module", "net", "network"] as const;
 
+/** `gan.G`, a network of an object around several, of which this is the name. */
+export function isPartOf(callee: Expr, whole: string, facts: Facts): boolean {
+  return (
+    callee.kind === "Attribute" &&
+    facts.file.textOf(callee.value) === whole &&
+    (isNetwork(callee, facts) || /^(?:net_?)?[DEG](?:_\w+)?$/.test(callee.attr)) &&
+    !facts.networks.isLoss(callee) &&
+    !facts.networks.isFrozen(callee)
+  );
+}
+
 /** `net.freeze()`, as Lightning has it, after which nothing is recorded of what only data goes into. */
 function isFrozenWhole(net: Expr, { file }: Facts): boolean {
   return file

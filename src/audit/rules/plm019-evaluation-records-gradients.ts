@@ -2,6 +2,7 @@ import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import { ancestors, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
+import { isAdapted } from "../facts/adapters.ts";
 import { DIFFERENTIATES, MEASURES } from "../facts/evaluation-calls.ts";
 import { isEngineStep } from "../facts/engine-hooks.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -22,7 +23,7 @@ import { localName } from "../imports.ts";
 import { callsOf } from "../facts/returns.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { decoratorWithout, gradeWithout, isResultDifferentiated } from "../facts/without-gradients.ts";
-import { innerOf, isPart, lossRun, ranByMethod, runIn } from "../facts/network-runs.ts";
+import { innerOf, isPart, isPartOf, lossRun, ranByMethod, runIn } from "../facts/network-runs.ts";
 
 export const rule: Rule = {
   meta: {
@@ -85,6 +86,8 @@ export const rule: Rule = {
           at: run.func,
           message: `All that is wanted of \`${facts.file.textOf(run.func)}\` here are its numbers, yet the call records a graph and saves its activations`,
         };
+    // The steps themselves may be taken elsewhere: `gan.train_d(images)`.
+    if (evaluates && (facts.backwards.length > 0 || facts.stepLoops.size > 0)) yield* blocks(facts, seen);
     for (const run of thrownRuns(facts))
       if (!seen.has(functionOf(run)!))
         yield {
@@ -93,7 +96,7 @@ export const rule: Rule = {
           message: `Nothing is kept of what \`${facts.file.textOf(run.func)}\` returns here, yet each call records a graph and keeps every activation until it ends`,
         };
     // A script of its own that measures what others have trained.
-    if (facts.backwards.length === 0 && evaluates && !isAdapted(facts))
+    if (facts.backwards.length === 0 && evaluates && !facts.file.once(isAdapted))
       for (const finding of loops(facts, evaluates))
         if (functionOf(finding.at as Node) === null) yield { ...finding, severity: "note" };
     if (facts.backwards.length > 0) {
@@ -108,7 +111,6 @@ export const rule: Rule = {
           message: `\`${facts.file.textOf(run.func)}\` also runs where \`${facts.file.textOf(test)}\` does not hold and nothing is differentiated, yet each call there records a graph and saves its activations`,
         };
       if (evaluates) {
-        yield* blocks(facts, seen);
         for (const run of looksAfterSteps(facts)) {
           const fn = functionOf(run);
           if (!fn || !seen.has(fn))
@@ -142,17 +144,6 @@ export const rule: Rule = {
     }
   },
 };
-
-/** `PeftModel.from_pretrained(model, path)` freezes all that it loads. */
-function isAdapted({ file }: Facts): boolean {
-  return file
-    .callsNamed("from_pretrained")
-    .some(
-      (call) =>
-        (file.dotted(call.func) ?? "").startsWith("peft.") &&
-        !isTrue(keyword(call, "is_trainable")?.value ?? null),
-    );
-}
 
 /** `model.eval()` and, after it, `model(...)` in a loop, in one function. */
 function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string; severity?: "note" } | null {
@@ -555,16 +546,27 @@ function* blocks(facts: Facts, seen: ReadonlySet<Node>): Generator<Finding> {
     if ((fn && seen.has(fn)) || facts.backwards.some((one) => contains(block, one.call))) continue;
     if (DIFFERENTIATES.test(file.codeOf(block))) continue;
     const name = file.textOf(mode.func.value);
-    const run = file
+    const outside = (call: Call): Loop | undefined => loopsAround(call).find((one) => !contains(block, one));
+    const below = file
       .all("Call")
-      .find(
+      .filter(
         (call) =>
           call.start > mode.end &&
           contains(block, call) &&
-          loopsAround(call)[0] === loopsAround(block)[0] &&
-          file.textOf(call.func) === name &&
+          outside(call) === loopsAround(block)[0] &&
           !unrecorded(call, facts),
       );
+    const run = below.find(
+      (call) => file.textOf(call.func) === name && loopsAround(call)[0] === outside(call),
+    );
+    // `gan.eval()` of an object around several, and `gan.G(z)`, below the steps that it takes itself.
+    const part = run ? undefined : below.find((call) => isPartOf(call.func, name, facts));
+    if (part)
+      yield {
+        at: part.func,
+        severity: "note",
+        message: `\`${name}\` is in eval mode, yet each call of \`${file.textOf(part.func)}\` records a graph and saves its activations`,
+      };
     if (run)
       yield {
         at: run.func,
