@@ -98,7 +98,7 @@ export const rule: Rule = {
     // A script of its own that measures what others have trained.
     if (facts.backwards.length === 0 && evaluates && !facts.file.once(isAdapted))
       for (const finding of loops(facts, evaluates))
-        if (functionOf(finding.at as Node) === null) yield { ...finding, severity: "note" };
+        if (isOfScript(finding.at as Node, facts)) yield { ...finding, severity: "note" };
     if (facts.backwards.length > 0) {
       for (const finding of loops(facts, evaluates)) {
         const fn = functionOf(finding.at as Node);
@@ -444,6 +444,12 @@ function isDifferentiated(site: Call, facts: Facts): boolean {
 /** `for batch in loader`, also over a progress bar that was made around it before. */
 function isOverData(iter: Expr, { file }: Facts): boolean {
   return /load|_dl\b|batch|data/i.test(iteratedText(iter, file));
+}
+
+/** In no function, and over data: not `for _ in range(100):` of a benchmark. */
+function isOfScript(at: Node, facts: Facts): boolean {
+  const [loop] = loopsAround(at);
+  return functionOf(at) === null && loop?.kind === "For" && isOverData(loop.iter, facts);
 }
 
 /** A function inside another, which calls it for each batch: `[run(batch) for batch in loader]`. */
