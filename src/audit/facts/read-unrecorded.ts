@@ -1,6 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
+import { lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Arg, Call, Node } from "../../python/tree.ts";
+import type { Arg, Call, Expr, Node } from "../../python/tree.ts";
 import { isWithoutGraph } from "./behind-loss.ts";
 import type { Facts } from "./facts.ts";
 import { lexicalGrad } from "./gradmode.ts";
@@ -20,10 +21,21 @@ export function* readUnrecorded(facts: Facts): Generator<Call> {
       continue;
     if (lexicalGrad(value, file) !== null || !isNetwork(value.func, facts)) continue;
     if (facts.networks.isLoss(value.func) || facts.networks.isFrozen(value.func)) continue;
+    // `self.augment(after)` is a module as well, and has nothing to learn.
+    if (!isOptimised(value.func, file)) continue;
     const made = file.scopes.definitionAt(target);
     if (!made || !isReadUnrecorded(made, file, 0) || !facts.hot(value)) continue;
     if (facts.gradMode(value) !== "off") yield value;
   }
+}
+
+/** `self.encoder.parameters()` is asked for, by whoever has it learn. */
+function isOptimised(callee: Expr, file: PythonFile): boolean {
+  const network =
+    callee.kind === "Attribute" && callee.attr === "forward" ? lastWord(callee.value) : lastWord(callee);
+  return file
+    .callsNamed("parameters", "named_parameters")
+    .some(({ func }) => func.kind === "Attribute" && lastWord(func.value) === network);
 }
 
 /** Whether something reads it, and all that does so records nothing. */

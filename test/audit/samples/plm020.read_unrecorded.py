@@ -1,11 +1,12 @@
 import torch
 import torch.nn.functional as F
-from nets import Critic, Encoder
+from nets import Critic, Encoder, RandomShifts
 
 
 class Agent:
     def __init__(self):
         self.encoder = Encoder().cuda()
+        self.augment = RandomShifts(4)
         self.critic = Critic().cuda()
         self.target = Critic().cuda()
         parameters = [*self.encoder.parameters(), *self.critic.parameters()]
@@ -31,6 +32,13 @@ class Agent:
         # trap: nothing is recorded
         with torch.no_grad():
             after = self.encoder(after)
+        self.learn(before, action, reward, after)
+
+    def augmented(self, batch):
+        before, action, reward, after = (part.cuda() for part in batch)
+        before = self.encoder(self.augment(before))
+        # trap: it has nothing to learn, and so records nothing of data
+        after = self.augment(after)
         self.learn(before, action, reward, after)
 
     def consistent(self, batch):
