@@ -124,15 +124,18 @@ export function* throughRollout(facts: Facts): Generator<Idle> {
   for (const statement of assignsOfKind("Tuple", file)) {
     const [target] = statement.targets;
     const call = statement.value;
-    if (target?.kind !== "Tuple" || call.kind !== "Call" || call.args.length < 2) continue;
+    if (target?.kind !== "Tuple" || call.kind !== "Call") continue;
+    // `net(x, (h, c))`, `net((x, (h, c)))`
+    const parts = call.args.flatMap(({ value }) => (value.kind === "Tuple" ? partsOf(value) : [value]));
+    if (parts.length < 2) continue;
     const loop = loopsAround(statement)[0];
     if (!loop) continue;
     const names = new Set(
       partsOf(target).flatMap((part) => (part.kind === "Name" && STATE.test(part.id) ? [part.id] : [])),
     );
     // `out, new_hidden = net(x, hidden)`, and `hidden = new_hidden` below it.
-    const given = call.args
-      .map(({ value }) => handedOn(value))
+    const given = parts
+      .map((value) => handedOn(value))
       .find(
         (value): value is Name =>
           value.kind === "Name" && (names.has(value.id) || (names.size > 0 && STATE.test(value.id))),

@@ -1,4 +1,4 @@
-import { isNone } from "../../python/file.ts";
+import { isNone, isOfStar, starModules } from "../../python/file.ts";
 import { walk } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
@@ -277,7 +277,10 @@ export function* handedToKeepers(
 ): Generator<{ readonly call: Call; readonly arg: Expr; readonly amongOthers: boolean }> {
   for (const call of facts.callsTo("keeps")) {
     const callee =
-      facts.callee(call) ?? (call.func.kind === "Attribute" ? soleMethod(call.func.attr, facts) : null);
+      facts.callee(call) ??
+      (call.func.kind === "Attribute"
+        ? (ofStar(call.func, facts) ?? soleMethod(call.func.attr, facts))
+        : null);
     if (!callee?.keeps || callee.keeps[how].length === 0) continue;
     const positions = callee.params.filter((param) => !param.startsWith("**"));
     const shift = positions[0] === "self" ? 1 : 0;
@@ -294,6 +297,39 @@ export function* handedToKeepers(
       yield { call, arg: value, amongOthers };
     }
   }
+}
+
+/** The methods of the tree that keep what they are given, by class and name: "AverageMeter.update". */
+function keepersByClass({ project }: Facts): ReadonlyMap<string, readonly string[]> {
+  let found = byClass.get(project);
+  if (!found) {
+    const all = new Map<string, string[]>();
+    for (const [full, { keeps }] of project.functions) {
+      if (!keeps) continue;
+      const short = full.split(".").slice(-2).join(".");
+      const alike = all.get(short);
+      if (alike) alike.push(full);
+      else all.set(short, [full]);
+    }
+    byClass.set(project, (found = all));
+  }
+  return found;
+}
+
+const byClass = new WeakMap<ProjectFacts, ReadonlyMap<string, readonly string[]>>();
+
+/** `meter.update` of `meter = AverageMeter()` after `from timm.utils import *`: of the one class of that name in there. */
+function ofStar({ attr, value }: Attribute, facts: Facts): FunctionFacts | null {
+  const { file, project } = facts;
+  const modules = value.kind === "Name" ? file.once(starModules) : [];
+  const made = modules.length > 0 ? file.scopes.onlyValue(value as Name) : null;
+  if (made?.kind !== "Call" || made.func.kind !== "Name" || !isOfStar(made.func, file)) return null;
+  const all = keepersByClass(facts).get(`${made.func.id}.${attr}`) ?? [];
+  // The names of modules may count from some folder above the file.
+  const [one, ...more] = all.filter((full) =>
+    modules.some((module) => module !== "" && `.${full}`.includes(`.${module}.`)),
+  );
+  return one !== undefined && more.length === 0 ? (project.functions.get(one) ?? null) : null;
 }
 
 /** Doors that plain lists, dicts, files and loggers have too. */

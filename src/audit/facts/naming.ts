@@ -201,7 +201,11 @@ export class Networks {
 
   #isNetwork(callee: Expr): boolean {
     if (this.#file.dotted(callee) !== null) return callee.kind === "Name" && this.#imported.has(callee.id);
-    if (callee.kind === "Subscript") return callee.index.kind === "Str" && isSeveral(callee.value);
+    if (callee.kind === "Subscript")
+      // `models[0]`; of one that is a sequence, `model[0]` is a layer.
+      return callee.index.kind === "Num"
+        ? SEVERAL.test(lastWord(callee.value))
+        : callee.index.kind === "Str" && isSeveral(callee.value);
     const key = this.key(callee);
     if (key === null) return false;
     if (this.#used.has(key)) return true;

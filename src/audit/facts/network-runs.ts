@@ -34,7 +34,8 @@ export function ranByMethod(
   // `net.module.infer(x)`
   const { value } = func;
   const net = value.kind === "Attribute" && value.attr === "module" ? value.value : value;
-  if (!modes.has(file.textOf(value)) && !modes.has(file.textOf(net))) return null;
+  if (!modes.has(file.textOf(value)) && !modes.has(file.textOf(net)) && !innerOf(file.textOf(value), modes))
+    return null;
   if (isFrozenWhole(net, facts)) return null;
   if (facts.guesses && inferringWords(facts.project).get(func.attr) === true) return net;
   if (net !== value) return null;
@@ -45,6 +46,24 @@ export function ranByMethod(
         name === func.attr && parent?.kind === "ClassDef" && isModuleRole(facts.role(parent)),
     );
   return methods.length > 0 && methods.every((fn) => runsLayers(fn, facts)) ? func.value : null;
+}
+
+/** What an object is all about that keeps one network and is called itself: `ranker.model` of `ranker`. */
+export function innerOf(whole: string, modes: { readonly has: (text: string) => boolean }): string | null {
+  return INNER.map((part) => `${whole}.${part}`).find((text) => modes.has(text)) ?? null;
+}
+
+const INNER = ["model", "module", "net", "network"] as const;
+
+/** `gan.G`, a network of an object around several, of which this is the name. */
+export function isPartOf(callee: Expr, whole: string, facts: Facts): boolean {
+  return (
+    callee.kind === "Attribute" &&
+    facts.file.textOf(callee.value) === whole &&
+    (isNetwork(callee, facts) || /^(?:net_?)?[DEG](?:_\w+)?$/.test(callee.attr)) &&
+    !facts.networks.isLoss(callee) &&
+    !facts.networks.isFrozen(callee)
+  );
 }
 
 /** `net.freeze()`, as Lightning has it, after which nothing is recorded of what only data goes into. */

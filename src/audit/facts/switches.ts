@@ -39,9 +39,9 @@ export function isForEvaluation(statement: If, child: Node): boolean {
 }
 
 /** What a loop over training and validation calls the one it is at: `for phase in ["train", "val"]:`. */
-const PHASE = /(?:^|_)(?:phase|mode|split|stage)$/;
+export const PHASE = /(?:^|_)(?:phase|mode|split|stage)$/;
 
-const EVALUATES = /^(?:val|valid|validation|validate|eval|evaluation|evaluate|test|dev|inference)$/;
+export const EVALUATES = /^(?:val|valid|validation|validate|eval|evaluation|evaluate|test|dev|inference)$/;
 
 /** `is_eval`, `self.is_test`: a network is told so of what is handed in, and in a training it is not. */
 const JUDGED =

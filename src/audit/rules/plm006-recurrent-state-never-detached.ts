@@ -118,7 +118,8 @@ function* carried(facts: Facts): Generator<Finding> {
     const opaque = !isRecurrentLayer(call.func, facts) && !isOwnRecurrent(call.func, facts);
     const statement = statementOf(call);
     for (const { value } of call.args)
-      for (const item of value.kind === "Tuple" ? value.items : [value]) {
+      // `net((x, (h, c)))`
+      for (const item of value.kind === "Tuple" ? partsOf(value) : [value]) {
         const part = handedOn(item, loop, file);
         // What nothing is differentiated through is told of as such.
         if (part.kind !== "Name" || idle.some(({ read }) => read === part)) continue;

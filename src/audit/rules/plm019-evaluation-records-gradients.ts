@@ -2,24 +2,28 @@ import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import { ancestors, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, If, Node } from "../../python/tree.ts";
 import { decorate } from "../edits.ts";
+import { isAdapted } from "../facts/adapters.ts";
 import { DIFFERENTIATES, MEASURES } from "../facts/evaluation-calls.ts";
 import { isEngineStep } from "../facts/engine-hooks.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedOver, isLossOfOff, looksAfterSteps } from "../facts/eval-blocks.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
+import { inspection } from "../facts/inspections.ts";
+import { judgedTurns } from "../facts/judging-turns.ts";
 import { iteratedText } from "../facts/loaders.ts";
 import { likelyLooked } from "../facts/likely-runs.ts";
 import { looks, unrecorded } from "../facts/looks.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { isTestAfterTraining, isTestOfTrained, testsOfOwn } from "../facts/own-tests.ts";
 import { ownSwitches, ranAfterOwnSwitch } from "../facts/own-switches.ts";
+import { thrownRuns } from "../facts/thrown-runs.ts";
 import { loopsAround, optimizerSteps } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
 import { localName } from "../imports.ts";
 import { callsOf } from "../facts/returns.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { decoratorWithout, gradeWithout, isResultDifferentiated } from "../facts/without-gradients.ts";
-import { isPart, lossRun, ranByMethod, runIn } from "../facts/network-runs.ts";
+import { innerOf, isPart, isPartOf, lossRun, ranByMethod, runIn } from "../facts/network-runs.ts";
 
 export const rule: Rule = {
   meta: {
@@ -82,13 +86,31 @@ export const rule: Rule = {
           at: run.func,
           message: `All that is wanted of \`${facts.file.textOf(run.func)}\` here are its numbers, yet the call records a graph and saves its activations`,
         };
+    // The steps themselves may be taken elsewhere: `gan.train_d(images)`.
+    if (evaluates && (facts.backwards.length > 0 || facts.stepLoops.size > 0)) yield* blocks(facts, seen);
+    for (const run of thrownRuns(facts))
+      if (!seen.has(functionOf(run)!))
+        yield {
+          at: run.func,
+          severity: "note",
+          message: `Nothing is kept of what \`${facts.file.textOf(run.func)}\` returns here, yet each call records a graph and keeps every activation until it ends`,
+        };
+    // A script of its own that measures what others have trained.
+    if (facts.backwards.length === 0 && evaluates && !facts.file.once(isAdapted))
+      for (const finding of loops(facts, evaluates))
+        if (isOfScript(finding.at as Node, facts)) yield { ...finding, severity: "note" };
     if (facts.backwards.length > 0) {
       for (const finding of loops(facts, evaluates)) {
         const fn = functionOf(finding.at as Node);
         if (!fn || (!seen.has(fn) && facts.functionFacts(finding.at as Node).reachesBackward)) yield finding;
       }
+      for (const { run, test } of judgedTurns(facts))
+        yield {
+          at: run.func,
+          severity: "note",
+          message: `\`${facts.file.textOf(run.func)}\` also runs where \`${facts.file.textOf(test)}\` does not hold and nothing is differentiated, yet each call there records a graph and saves its activations`,
+        };
       if (evaluates) {
-        yield* blocks(facts, seen);
         for (const run of looksAfterSteps(facts)) {
           const fn = functionOf(run);
           if (!fn || !seen.has(fn))
@@ -166,10 +188,11 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
     const runs = call.func.kind === "Attribute" && /^forward$/.test(call.func.attr);
     const ran = modes.size > 0 && !runs ? (lossRun(call, facts) ?? ranByMethod(call, modes, facts)) : null;
     const net = ran ?? (runs && call.func.kind === "Attribute" ? call.func.value : call.func);
-    // `self.eval()` of a module switches its parts.
+    // `self.eval()` of a module switches its parts, and `ranker.model.eval()` what `ranker(x)` runs.
+    const inner = innerOf(facts.file.textOf(net), modes);
     const own =
       modes.get(facts.file.textOf(net)) ??
-      (modes.has("self") && isPart(net, facts) ? modes.get("self") : undefined);
+      (modes.has("self") && isPart(net, facts) ? modes.get("self") : modes.get(inner ?? ""));
     const helped = own || modes.size === 0 ? null : runIn(call, modes, facts);
     const mode = own ?? (helped && modes.get(facts.file.textOf(helped)));
     if (
@@ -196,7 +219,7 @@ function evaluation(fn: FunctionDef, facts: Facts): { at: Node; message: string;
     if (facts.networks.isFrozenByFlags(net)) continue;
     return {
       at: call.func,
-      ...(single || helped || ran ? { severity: "note" as const } : {}),
+      ...(single || helped || ran || inner ? { severity: "note" as const } : {}),
       message: `\`${facts.file.textOf(helped ?? ran ?? call.func).replace(/\.forward$/, "")}\` is in eval mode, yet each call records a graph and saves its activations`,
     };
   }
@@ -423,6 +446,12 @@ function isOverData(iter: Expr, { file }: Facts): boolean {
   return /load|_dl\b|batch|data/i.test(iteratedText(iter, file));
 }
 
+/** In no function, and over data: not `for _ in range(100):` of a benchmark. */
+function isOfScript(at: Node, facts: Facts): boolean {
+  const [loop] = loopsAround(at);
+  return functionOf(at) === null && loop?.kind === "For" && isOverData(loop.iter, facts);
+}
+
 /** A function inside another, which calls it for each batch: `[run(batch) for batch in loader]`. */
 function isCalledAgain(fn: FunctionDef, { file }: Facts): boolean {
   return callsOf(fn, file).some((call) => loopsAround(call).length > 0 || inComprehension(call));
@@ -523,16 +552,27 @@ function* blocks(facts: Facts, seen: ReadonlySet<Node>): Generator<Finding> {
     if ((fn && seen.has(fn)) || facts.backwards.some((one) => contains(block, one.call))) continue;
     if (DIFFERENTIATES.test(file.codeOf(block))) continue;
     const name = file.textOf(mode.func.value);
-    const run = file
+    const outside = (call: Call): Loop | undefined => loopsAround(call).find((one) => !contains(block, one));
+    const below = file
       .all("Call")
-      .find(
+      .filter(
         (call) =>
           call.start > mode.end &&
           contains(block, call) &&
-          loopsAround(call)[0] === loopsAround(block)[0] &&
-          file.textOf(call.func) === name &&
+          outside(call) === loopsAround(block)[0] &&
           !unrecorded(call, facts),
       );
+    const run = below.find(
+      (call) => file.textOf(call.func) === name && loopsAround(call)[0] === outside(call),
+    );
+    // `gan.eval()` of an object around several, and `gan.G(z)`, below the steps that it takes itself.
+    const part = run ? undefined : below.find((call) => isPartOf(call.func, name, facts));
+    if (part)
+      yield {
+        at: part.func,
+        severity: "note",
+        message: `\`${name}\` is in eval mode, yet each call of \`${file.textOf(part.func)}\` records a graph and saves its activations`,
+      };
     if (run)
       yield {
         at: run.func,
@@ -562,53 +602,6 @@ function isAfterStep(block: If, fn: Node | null, facts: Facts): boolean {
 
 function attributeOf(call: Call): string {
   return call.func.kind === "Attribute" ? call.func.attr : "";
-}
-
-/** A loop over modules or parameters that turns tensor expressions into numbers and nothing else. */
-function inspection(fn: FunctionDef, facts: Facts): { at: Node; message: string; severity: "note" } | null {
-  if (facts.functionFacts(fn.body[0] ?? fn).hot !== null) return null;
-  for (const loop of fn.body) {
-    if (loop.kind !== "For") continue;
-    const over = loop.iter.kind === "Call" && loop.iter.func.kind === "Attribute" ? loop.iter.func.attr : "";
-    if (!/^(?:named_)?(?:modules|parameters)$/.test(over)) continue;
-    let found: Call | null = null;
-    walk(loop, (node) => {
-      // Reading one stored element is no computation; arithmetic before the read is what records.
-      if (
-        node.kind === "Call" &&
-        node.func.kind === "Attribute" &&
-        node.func.attr === "item" &&
-        node.args.length === 0 &&
-        computes(node.func.value) &&
-        !unrecorded(node, facts)
-      )
-        found ??= node;
-      return found === null;
-    });
-    if (found)
-      return {
-        at: found,
-        severity: "note",
-        message: "Parameters are only inspected here, yet every expression on them records a graph",
-      };
-  }
-  return null;
-}
-
-function computes(node: Node): boolean {
-  let found = false;
-  walk(node, (inner) => {
-    if (inner.kind === "Binary") found = true;
-    if (
-      inner.kind === "Attribute" &&
-      (inner.attr === "detach" || inner.attr === "data" || inner.attr === "grad")
-    )
-      return false;
-    return !found;
-  });
-  let base = node;
-  while (base.kind === "Call" && base.func.kind === "Attribute") base = base.func.value;
-  return found && !/\b(?:detach|data|grad)\b/.test(base.kind === "Attribute" ? base.attr : "");
 }
 
 /** `evaluate(net, test)` beside `with torch.no_grad(): evaluate(net, valid)`: right at one call, wrong at the other. */

@@ -16,6 +16,7 @@ import { derivesFrom } from "../facts/backwarded.ts";
 import { ranByMethod } from "../facts/network-runs.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callsOf, paramGiven } from "../facts/returns.ts";
+import { readUnrecorded } from "../facts/read-unrecorded.ts";
 import { everyRound } from "../facts/rounds.ts";
 import { loopsAround } from "../facts/training.ts";
 import { localName } from "../imports.ts";
@@ -54,7 +55,8 @@ export const rule: Rule = {
     // Whoever calls a method of what teaches need not be seen to.
     yield* ofItsOwn(facts);
     if (!facts.anyHot) return;
-    yield* features(facts);
+    const ofMethods = [...features(facts)];
+    yield* ofMethods;
     yield* forItsHooks(facts);
     const told = new Set<Call>();
     const calls = facts.networks.someOnlyEvaluated
@@ -122,6 +124,13 @@ export const rule: Rule = {
           at: call,
           severity: "note",
           message: `The trainer optimises its own model alone, yet \`${file.textOf(call.func)}\` runs beside it with its graph and activations kept for backward, unless its parameters are frozen elsewhere; run it under \`no_grad\``,
+        };
+    for (const call of readUnrecorded(facts))
+      if (!told.has(call) && !ofMethods.some(({ at }) => at === call))
+        yield {
+          at: call,
+          severity: "note",
+          message: `All that \`${file.textOf(call.func)}\` makes here is read where nothing is recorded, yet its forward records a graph and keeps every activation until then; run it under \`no_grad\` as well`,
         };
     if (facts.guesses)
       for (const call of likelyCutOff(facts))
