@@ -423,6 +423,29 @@ def distill(teacher: torch.nn.Module, student: torch.nn.Module, loader):
   expect(readFileSync(file, "utf8")).toBe(text);
 });
 
+test("what is cut off already is not cut off twice", async () => {
+  const folder = emptyFolder();
+  const file = join(folder, "train.py");
+  writeFileSync(
+    file,
+    `import torch.nn.functional as F
+
+
+def train(model, loader, optimizer):
+    total = 0.0
+    for x, y in loader:
+        loss = F.cross_entropy(model(x.cuda()), y.cuda())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += loss.detach().item()
+    return total
+`,
+  );
+  await plimsoll(["audit", file, "--fix", "--unsafe-fixes", "--select", "PLM025"]);
+  expect(readFileSync(file, "utf8")).toContain("        total += loss.detach()\n");
+});
+
 test("what is detached keeps the parentheses of its parts", async () => {
   const folder = emptyFolder();
   const file = join(folder, "train.py");

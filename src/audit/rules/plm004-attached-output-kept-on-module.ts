@@ -98,6 +98,7 @@ function* likely(facts: Facts): Generator<Finding> {
       PLACES.test(word) ||
       isCarried(word, store, facts) ||
       isScalar(value) ||
+      isSetting(value, word) ||
       isSpent(value, facts) ||
       isBeforeBackward(at, facts)
     )
@@ -344,8 +345,14 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
   const fn = functionOf(statement);
   if (!cls || fn?.kind !== "FunctionDef" || fn.name === "__init__" || facts.gradMode(statement) === "off")
     return;
-  // Whatever a module's method computes from its arguments, a forward computes with it.
-  const isForward = /^(?:module|lightning)$/.test(facts.role(cls)) && !isConstructing(fn, facts.file);
+  // Whatever a module's method computes from its arguments, a forward computes with it; of one that nobody here runs, as likely
+  // as not.
+  const isForward =
+    /^(?:module|lightning)$/.test(facts.role(cls)) &&
+    !isConstructing(fn, facts.file) &&
+    (fn.name === "forward" ||
+      facts.hot(statement) !== null ||
+      (facts.guesses && !isSetting(value, attribute)));
   if (
     !(isForward && derivesFromInput(value, facts)) &&
     !(facts.hot(statement) && facts.value(value).graph === "yes") &&
@@ -434,6 +441,14 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
     ...(fix && { fix }),
   };
 }
+
+/** `self.training = mode`, `self._parallel_id = copy_id`: by both names no tensor. */
+function isSetting(value: Expr, attribute: string): boolean {
+  return value.kind === "Name" && (SETTING.test(value.id) || SETTING.test(attribute));
+}
+
+const SETTING =
+  /(?:^|_)(?:id|ids|mode|flag|training|name|path|prefix|epoch|step|iter|lr|rate|ctx|config|cfg|args?|opts?|kind|type|keys?|dims?|width|depth|channels?|planes|sizes?|enabled?|verbose|seed|device|dtype|scale|alpha|beta|gamma|temperature|threshold|ratio|prob|value|[nkw])$/i;
 
 /** `self.feat.retain_grad()`: its own gradients are asked for, which only what is in the graph has. */
 function isAskedForGradients({ parent }: Node): boolean {

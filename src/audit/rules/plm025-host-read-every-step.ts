@@ -209,11 +209,15 @@ function detachInstead(call: Call, source: Expr, facts: Facts): Fix | null {
     (scopes.lookup(statement.target)?.definitions ?? []).flatMap((one) => scopes.uses(one)),
   );
   if ([...reads].some((read) => facts.everyStep(read))) return null;
+  const { value: of, attrStart } = call.func;
+  const isCutOff = of.kind === "Call" && of.func.kind === "Attribute" && of.func.attr === "detach";
   return {
     grade: "unsafe",
     title: "Sum on the device, and read the sum where it is used",
     edits: [
-      { start: call.func.attrStart, end: call.end, text: "detach()" },
+      isCutOff
+        ? { start: of.end, end: call.end, text: "" }
+        : { start: attrStart, end: call.end, text: "detach()" },
       ...[...reads]
         .filter((read) => !isNumber(read.parent))
         .map(({ start, end, id }) => ({ start, end, text: `float(${id})` })),

@@ -41,6 +41,10 @@ class Stem(nn.Module):
         # trap: a part
         self.conv = nn.Conv2d(self.width, w_out, 3)
 
+    def __replicate__(self, copy_id):
+        # trap: no tensor by its name
+        self.replica = copy_id
+
     def assess(self, x):
         self.seen = self.conv(x)  # expect: PLM004
         return self.tail(self.seen * 2)
