@@ -1,8 +1,9 @@
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, functionOf, statementOf } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Call } from "../../python/tree.ts";
 import type { Expr } from "../../python/tree.ts";
+import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -73,16 +74,61 @@ export const rule: Rule = {
   },
 };
 
-/** `before[name] + beta * (after[name] - before[name])`: it is where the model is for a reason. */
-function isComputedWith(call: Call, file: PythonFile): boolean {
-  const statement = statementOf(call);
-  const target = statement?.kind === "Assign" && statement.value === call ? statement.targets[0] : null;
-  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+/**
+ * `before[name] + beta * (after[name] - before[name])`, `for kept, p in zip(self.average.values(), net.parameters()):
+ * kept.lerp_(p, 0.1)`: it is where the model is for a reason.
+ */
+function isComputedWith(copy: Expr, file: PythonFile): boolean {
+  const statement = statementOf(copy);
+  const [target] = statement?.kind === "Assign" && statement.value === copy ? statement.targets : [];
+  if (!target) return false;
+  const own = selfAttribute(target);
+  const made = target.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const reads: readonly Expr[] =
+    own === null
+      ? made
+        ? file.scopes.uses(made)
+        : []
+      : file.all("Attribute").filter((one) => one !== target && selfAttribute(one) === own);
+  return reads.some((read) => {
+    const at = read.parent;
+    if (at?.kind === "Subscript") return isOperand(at);
+    // `for kept, p in zip(average.values(), net.parameters()):`
+    if (at?.kind !== "Attribute" || !/^(?:values|items)$/.test(at.attr)) return false;
+    const loop = [...ancestors(at)].find(({ kind }) => kind === "For" || kind === "Comp");
+    return (
+      loop !== undefined &&
+      !(loop.kind === "For" && loop.body.some((one) => contains(one, at))) &&
+      (file.all("Binary").some((one) => contains(loop, one)) ||
+        file.all("AugAssign").some((one) => contains(loop, one)) ||
+        file.callsNamed(...COMPUTES).some((one) => contains(loop, one)))
+    );
+  });
+}
+
+/** Of a tensor's methods those that want both in one place; `copy_` takes from anywhere. */
+const COMPUTES = [
+  "lerp",
+  "lerp_",
+  "add",
+  "add_",
+  "sub",
+  "sub_",
+  "mul",
+  "mul_",
+  "addcmul_",
+  "addcdiv_",
+  "div_",
+];
+
+/** `kept[k] * decay`, `kept[k].mul_(decay)`, `p.sub(kept[k])`, `kept[k] += p`. */
+function isOperand({ parent }: Expr): boolean {
+  const call = parent?.kind === "Arg" ? parent.parent : null;
   return (
-    made !== null &&
-    file.scopes
-      .uses(made)
-      .some(({ parent }) => parent?.kind === "Subscript" && parent.parent?.kind === "Binary")
+    parent?.kind === "Binary" ||
+    parent?.kind === "AugAssign" ||
+    (parent?.kind === "Attribute" && COMPUTES.includes(parent.attr)) ||
+    (call?.kind === "Call" && COMPUTES.includes(lastWord(call.func)))
   );
 }
 
@@ -123,6 +169,7 @@ function* clones(facts: Facts): Generator<Finding> {
     const over = overState(clause.iter, file);
     if (!/\.(?:state_dict\(\)\.items|(?:named_)?parameters)\(\)$/.test(over) || /optim|sched/i.test(over))
       continue;
+    if (isComputedWith(comp, file)) continue;
     yield {
       at: comp,
       severity: "note",
