@@ -1,4 +1,4 @@
-import { isTrue, starModules } from "../../python/file.ts";
+import { starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, FunctionDef, Name, Node } from "../../python/tree.ts";
