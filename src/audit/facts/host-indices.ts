@@ -7,7 +7,8 @@ import type { Facts } from "./facts.ts";
 import { handedIn } from "./handed-in.ts";
 import { isDataLoader } from "./loaders.ts";
 
-const isSlice = (expr: Expr, { file }: Facts): boolean =>
+/** `slice(first, last)` */
+export const isSlice = (expr: Expr, { file }: Facts): boolean =>
   expr.kind === "Call" && file.dotted(expr.func) === "builtins.slice";
 
 /**
