@@ -157,7 +157,7 @@ export class PythonFile {
       const all = this.scopes.lookup(expr)?.definitions;
       if (!all)
         result =
-          (this.once(starModules).length > 0 ? CUSTOM.get(expr.id) : undefined) ?? `builtins.${expr.id}`;
+          (this.once(starModules).length > 0 ? customary(expr.id, this) : undefined) ?? `builtins.${expr.id}`;
       // Most names are plain variables: those need no flow analysis.
       else if (all.some(mayBeDotted)) {
         let one: string | null | undefined;
@@ -286,6 +286,21 @@ const CUSTOM: ReadonlyMap<string, string> = new Map([
   ["time", "time"],
   ["random", "random"],
 ]);
+
+/** `t` and `th`, of which names are taken that only torch has: `from layers import *`, which says `import torch as t`. */
+function customary(name: string, file: PythonFile): string | undefined {
+  const short = SHORT.get(name);
+  return CUSTOM.get(name) ?? (short && file.says(short) ? "torch" : undefined);
+}
+
+const SHORT: ReadonlyMap<string, RegExp> = new Map(
+  ["t", "th"].map((name) => [
+    name,
+    new RegExp(
+      `(?<![\\w.])${name}\\.(?:nn|cat|stack|[tT]ensor|no_grad|randn|bmm|matmul|cuda|softmax|sigmoid|relu|distributions|optim|backends|(?:zeros|ones)_like|(?:Long|Float)Tensor)\\b`,
+    ),
+  ]),
+);
 
 /** Modules of which all names are taken: `from layers import *`. */
 export function starModules(file: PythonFile): readonly string[] {

@@ -334,6 +334,49 @@ test.each([
   ).toMatchObject([{ severity: "warning" }]);
 });
 
+const KEEPER = `import torch
+
+
+class Keeper:
+    def __init__(self, net, optimizer, keeps=False):
+        self.net = net.cuda()
+        self.optimizer = optimizer
+        self.keeps = keeps
+
+    def run(self, loader, lists=False):
+        found = []
+        for x in loader:
+            loss = self.net(x.cuda()).mean()
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+            if ASKED:
+                found.append(loss)
+        return found
+`;
+
+test.each([
+  ["self.keeps", "Keeper(net, opt).run(loader)", "keeps"],
+  ["lists", "keeper = Keeper(net, opt)\nkeeper.run(loader)", "lists"],
+  ["self.keeps", "Keeper(net, opt, keeps=True).run(loader)", null],
+  ["self.keeps", "make(Keeper, net, opt)\nKeeper(net, opt).run(loader)", null],
+  ["lists", "Keeper(net, opt).run(loader)\ngiven.run(loader, True)", null],
+  ["self.keeps", "class More(Keeper):\n    pass\n\nKeeper(net, opt).run(loader)", null],
+])("what an object of another file needs %s for, made as %s", (asked, made, off) => {
+  const { findings } = auditTexts(
+    [
+      { path: "project/keeper.py", text: KEEPER.replace("ASKED", asked) },
+      {
+        path: "project/script.py",
+        text: `import torch\nfrom project.keeper import Keeper\n\nopt = torch.optim.Adam(net.parameters())\n${made}\n`,
+      },
+    ],
+    { ...DEFAULTS, select: ["PLM002"] },
+  );
+  expect(findings).toHaveLength(1);
+  expect(findings[0]!.message.includes(`(no caller here gives \`${off}\`)`)).toBe(off !== null);
+});
+
 test("an option handed down under another name is off with it", () => {
   const options = parsed('"--check", action="store_true"');
   const call = "train(model, loader, optimizer, record=args.check)";

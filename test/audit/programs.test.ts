@@ -652,3 +652,26 @@ test("a loop that speaks of no library takes the steps of a model that is import
   expect(seldom).toEqual(expect.arrayContaining(always));
   expect(seldom).not.toContain("PLM029 models/base_model.py");
 });
+
+test.each([
+  ["", 1],
+  ["import sys\nsys.path.append('..')\n", 0],
+])(
+  "a module of a ranked program opens the first device where it is imported, not a script beside it (%s)",
+  (above, found) => {
+    const { findings } = auditTexts(
+      [
+        {
+          path: "train.py",
+          text: "import torch\nimport torch.distributed as dist\nimport ops.tables\ndef main(rank):\n    torch.cuda.set_device(rank)\n    dist.init_process_group('nccl')\n    ops.tables.run()\n",
+        },
+        {
+          path: "ops/tables.py",
+          text: `${above}import torch\nTABLE = torch.ones(1000).cuda()\ndef run():\n    pass\n`,
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM082"] },
+    );
+    expect(findings).toHaveLength(found);
+  },
+);

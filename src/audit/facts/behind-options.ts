@@ -9,6 +9,7 @@ import { givenBy, read } from "./handed.ts";
 import type { Given } from "./handed.ts";
 import { type Default, defaults, holdsOptions, literal, said } from "./options.ts";
 import type { ProjectFacts } from "./project.ts";
+import { callTarget } from "./summary.ts";
 
 /** What the other files say. */
 export type Tree = Pick<ProjectFacts, "options" | "checkpoints" | "handed" | "inner">;
@@ -163,13 +164,12 @@ function neverHanded(
   const fn = param?.parent;
   if (!param || fn?.kind !== "FunctionDef") return null;
   const made = fn.name === "__init__" && fn.parent?.kind === "ClassDef" ? fn.parent : null;
-  const outside = made
-    ? tree.inner.has(file.qualified(made))
-      ? []
-      : undefined
-    : tree.handed.get(file.qualified(fn));
+  const outside =
+    tree.handed.get(file.qualified(made ?? fn)) ??
+    (made && tree.inner.has(file.qualified(made)) ? [] : undefined);
   if (!outside) return null;
-  const at = fn.params.indexOf(param) - (made ? 1 : 0);
+  const ofClass = fn.parent?.kind === "ClassDef";
+  const at = fn.params.indexOf(param) - (ofClass ? 1 : 0);
   const otherwise = param.default ? literal(param.default) : undefined;
   const failsByDefault = otherwise !== undefined && failsFor(otherwise);
   let because: Behind | null = null;
@@ -193,7 +193,7 @@ function neverHanded(
   }
   const callee = made ?? fn;
   for (const call of file.callsNamed(callee.name)) {
-    if (file.dotted(call.func) !== file.qualified(callee)) continue;
+    if ((ofClass ? callTarget(call, file) : file.dotted(call.func)) !== file.qualified(callee)) continue;
     if (hasStars(call)) return null;
     const value = argument(call, param.name, at);
     // It calls itself with what it was given.

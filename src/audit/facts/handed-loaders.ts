@@ -22,16 +22,28 @@ const UNSEEN = "?";
 export function handedLoaders(file: PythonFile): readonly string[] | undefined {
   if (!file.mentions("oader")) return undefined;
   const found = new Set<string>();
+  const own = ownLoaders(file);
   for (const arg of file.all("Arg")) {
     const { value, parent: call } = arg;
     if (value.kind !== "Name" && value.kind !== "Attribute" && value.kind !== "Subscript") continue;
-    if (arg.star !== 0 || call?.kind !== "Call" || !LOADER.test(lastWord(value))) continue;
+    if (arg.star !== 0 || call?.kind !== "Call") continue;
+    if (!LOADER.test(lastWord(value)) && !(value.kind === "Name" && own.has(value.id))) continue;
     const target = file.dotted(call.func);
     if (target === null || LIBRARY.test(target) || target.startsWith(`${file.module}.`)) continue;
     if (!isCapital(last(target)))
       found.add(`${target},${arg.name ?? call.args.indexOf(arg)},${madeBy(value, file)}`);
   }
   return found.size > 0 ? [...found] : undefined;
+}
+
+/** `gen = DataLoader(…)`: also what is not called like one. */
+function ownLoaders(file: PythonFile): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const { func, parent } of file.callsNamed("DataLoader")) {
+    const target = parent?.kind === "Assign" ? parent.targets[0] : null;
+    if (target?.kind === "Name" && isDataLoader(file.dotted(func))) found.add(target.id);
+  }
+  return found;
 }
 
 /** What made a loader, behind the parts of what that handed out. */
@@ -41,9 +53,14 @@ function madeBy(loader: Expr, file: PythonFile, depth = 0): string {
   if (loader.kind === "Attribute" || loader.kind === "Subscript") return again(loader.value);
   if (loader.kind === "Name") {
     const [one, ...more] = file.scopes.reaching(loader);
+    // Made anew with another size of batch: what each of them is.
+    if (one?.value?.kind === "Call" && isDataLoader(dottedOf(one.value, file)))
+      return [one, ...more].every(({ value }) => value?.kind === "Call" && again(value) === PINNED)
+        ? PINNED
+        : UNSEEN;
     if (!one?.value || more.length > 0 || (one.how !== "assign" && one.how !== "unpack")) return UNSEEN;
     // Of several that a function makes, those to judge by may be made otherwise.
-    return HELD_OUT.test(loader.id) && !isDataLoader(dottedOf(one.value, file)) ? UNSEEN : again(one.value);
+    return HELD_OUT.test(loader.id) ? UNSEEN : again(one.value);
   }
   const name = dottedOf(loader, file);
   if (loader.kind !== "Call" || name === null) return UNSEEN;

@@ -1,6 +1,9 @@
+import { isTrue } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import { functionOf, lastWord } from "../../python/nodes.ts";
+import type { Arg, Call, Expr, Name, Node } from "../../python/tree.ts";
 import type { CallGraph } from "./graph.ts";
+import { targetOf } from "./summary.ts";
 import type { FileSummary } from "./summary.ts";
 import { isSelf } from "./classes.ts";
 import type { Mentioned } from "./mentions.ts";
@@ -69,6 +72,41 @@ export function read(text: string): Handed | null {
 }
 
 /**
+ * Functions at the top of the file, classes there, and their methods ("Net.fit"), that may be given something or nothing,
+ * `def update(net, writer=None)`, or test what they are given.
+ */
+export function asked(file: PythonFile): readonly string[] | undefined {
+  const tests = new Set<Node | null>();
+  for (const { test } of file.all("If")) {
+    const name = test.kind === "Unary" ? test.operand : test;
+    const fn = name.kind === "Name" ? functionOf(name) : null;
+    if (fn?.params.some((param) => param.name === (name as Name).id) === true) tests.add(fn);
+  }
+  const found: string[] = [];
+  for (const fn of file.all("FunctionDef")) {
+    const { parent } = fn;
+    if (fn.decorators.length > 0) continue;
+    if (!tests.has(fn) && !fn.params.some(({ default: one }) => one?.kind === "Const" && !isTrue(one)))
+      continue;
+    if (parent?.kind === "Module") found.push(fn.name);
+    else if (parent?.kind === "ClassDef" && parent.parent?.kind === "Module") {
+      if (fn.name === "__init__") {
+        if (parent.decorators.length === 0) found.push(parent.name);
+      } else if (!OF_FRAMEWORKS.test(fn.name) && parent.args.every(isOfNothing))
+        found.push(`${parent.name}.${fn.name}`);
+    }
+  }
+  return found.length > 0 ? found : undefined;
+}
+
+/** What others call without its name, or with what nobody sees. */
+const OF_FRAMEWORKS = /^(?:__\w+__|forward|training_step|validation_step|test_step)$/;
+
+/** `(object)`, `(nn.Module)`: no base calls the methods that a class has of its own. */
+const isOfNothing = ({ name, value }: Arg): boolean =>
+  name !== null || lastWord(value) === "object" || lastWord(value) === "Module";
+
+/**
  * For functions that do something else where nobody gives them a parameter: what the calls in other files give them. Those
  * of which not every call is known are not among them.
  */
@@ -79,41 +117,47 @@ export function handedFromOutside(
   mentioned: Mentioned,
 ): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
-  const own = new Map<string, FileSummary>();
+  const words = new Set<string>();
   for (const file of summaries) {
     const module = last(file.module);
     // `from engine import *`, or a text that was not read: it may call anything in here.
     if (!file.asks || mentioned.has(`${module}.`) || mentioned.has(`${module}.*`)) continue;
-    for (const name of file.asks)
-      if (!mentioned.has(`${name}.`)) {
-        found.set(`${file.module}.${name}`, []);
-        own.set(`${file.module}.${name}`, file);
-      }
+    for (const name of file.asks) {
+      if (mentioned.has(`${last(name)}.`)) continue;
+      found.set(`${file.module}.${name}`, []);
+      words.add(last(name));
+    }
   }
   if (found.size === 0) return found;
-  const words = new Set(summaries.flatMap(({ asks }) => asks ?? []));
-  const files = new Map(summaries.map((file) => [file.module, file]));
-  const nameOf = (target: string): string => graph.targets.get(target)?.summary.name ?? target;
+  const nameOf = (target: string): string =>
+    graph.targets.get(target)?.summary.name ??
+    (words.has(last(target)) && !found.has(target) ? names.base(target) : target);
   for (const file of summaries) {
     for (const name of file.escapes) found.delete(name);
     for (const name of file.values ?? [])
-      if (words.has(last(name))) found.delete(names.resolve(name, graph.byName) ?? name);
-    for (const [target, calls] of Object.entries(file.gives ?? {})) found.get(nameOf(target))?.push(...calls);
+      if (words.has(last(name)))
+        for (const one of [names.resolve(name, graph.byName), names.base(name), name])
+          if (one !== null) found.delete(one);
+    for (const [target, calls] of Object.entries(file.gives)) found.get(nameOf(target))?.push(...calls);
   }
+  // `trainer.fit(…)` of we know not what may be any of them.
+  const unseen = new Set<string>();
+  for (const { functions } of summaries)
+    for (const { calls } of functions)
+      for (const call of calls) {
+        const target = targetOf(call);
+        if (typeof target === "string" && target.startsWith(".") && words.has(target.slice(1)))
+          unseen.add(target.slice(1));
+      }
+  const bases = new Set<string>();
+  for (const { classes } of summaries)
+    for (const { bases: of } of classes) for (const one of of) bases.add(names.base(one));
   for (const name of found.keys()) {
-    const isTold = ({ from }: { from: { summary: { name: string } } }): boolean => {
-      const file = fileOf(from.summary.name, files);
-      return file !== null && (file === own.get(name) || file.gives !== undefined);
-    };
-    if (graph.byName.get(name)?.callers.every(isTold) !== true) found.delete(name);
+    const isClass = names.classes.has(name);
+    const fn = graph.byName.get(name);
+    // What derives from a class makes it in a way of its own.
+    if (isClass ? bases.has(name) : !fn || (fn.summary.method === true && unseen.has(last(name))))
+      found.delete(name);
   }
   return found;
-}
-
-function fileOf(name: string, files: ReadonlyMap<string, FileSummary>): FileSummary | null {
-  for (let cut = name.lastIndexOf("."); cut > 0; cut = name.lastIndexOf(".", cut - 1)) {
-    const file = files.get(name.slice(0, cut));
-    if (file) return file;
-  }
-  return null;
 }

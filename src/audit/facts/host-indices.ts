@@ -7,6 +7,10 @@ import type { Facts } from "./facts.ts";
 import { handedIn } from "./handed-in.ts";
 import { isDataLoader } from "./loaders.ts";
 
+/** `slice(first, last)` */
+export const isSlice = (expr: Expr, { file }: Facts): boolean =>
+  expr.kind === "Call" && file.dotted(expr.func) === "builtins.slice";
+
 /**
  * A list or an array of places, or a tensor on the host: what a device tensor is indexed by has to be copied to it first.
  */
@@ -25,7 +29,11 @@ export function isHostData(expr: Expr, facts: Facts, depth = 0): boolean {
       isShiftedArray(expr.left, expr.right, facts, depth) ||
       isShiftedArray(expr.right, expr.left, facts, depth)
     );
-  if (expr.kind === "Comp") return expr.value === null && facts.value(expr.element).what !== "tensor";
+  // `[slice(first, first + n) for …]`: a view of the tensor, with no place to copy.
+  if (expr.kind === "Comp")
+    return (
+      expr.value === null && !isSlice(expr.element, facts) && facts.value(expr.element).what !== "tensor"
+    );
   // `np.random.rand(n) > 0.5`
   if (expr.kind === "Compare") return isHostArray(expr.left, facts, depth + 1);
   if (expr.kind === "Unary") return isHostData(expr.operand, facts, depth + 1);

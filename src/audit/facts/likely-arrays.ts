@@ -4,6 +4,7 @@ import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, Expr, Name } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { isSlice } from "./host-indices.ts";
 
 /** What is likely of arrays and lists on the host, by what made them and what they are called. */
 
@@ -146,6 +147,7 @@ export function likelyPlaces(expr: Expr, facts: Facts, depth = 0): boolean {
   if (expr.kind === "Comp")
     return (
       expr.value === null &&
+      !isSlice(expr.element, facts) &&
       !/tensor|output/.test(facts.value(expr.element).what) &&
       !/torch\./.test(file.textOf(expr))
     );

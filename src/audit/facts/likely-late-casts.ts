@@ -14,13 +14,49 @@ export function* castLate(facts: Facts): Generator<Expr> {
     if (keptType(call, facts) && mayBeWide(call, facts) && isNarrowedAfter(call, false, facts)) yield call;
   for (const call of file.callsNamed("float")) {
     const part = narrows(call, facts) ? sentPart(call.func.value, facts) : null;
-    if (part && !OTHERS.test(part.name) && hasCastSibling(part, facts)) yield call;
+    if ((part && !OTHERS.test(part.name) && hasCastSibling(part, facts)) || isOfEachPart(call, facts))
+      yield call;
   }
   for (const { names, within } of takenApart(facts))
     for (const name of names) {
       const column = WEIGHTS.test(name.id) ? sentColumn(name, within, facts) : null;
       if (column) yield column;
     }
+}
+
+/**
+ * `x, y = map(lambda one: one.to(device).float(), batch)`, `[one.cuda().float() for one in batch]`: who has to cast all that a loader
+ * hands out has float64 among it.
+ */
+function isOfEachPart(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const sent = call.func.kind === "Attribute" && narrows(call, facts) ? call.func.value : null;
+  if (sent?.kind !== "Call" || !isSending(sent, facts) || sent.func.kind !== "Attribute") return false;
+  const one = sent.func.value;
+  const { parent } = call;
+  if (one.kind !== "Name") return false;
+  const isBatchOf = (over: Expr): boolean =>
+    isBatch(over, file) && !OTHERS.test(file.textOf(over)) && facts.hot(over) !== null;
+  if (parent?.kind === "Lambda") {
+    const map = parent.parent?.kind === "Arg" ? parent.parent.parent : null;
+    return (
+      parent.params.length === 1 &&
+      parent.params[0]!.name === one.id &&
+      map?.kind === "Call" &&
+      file.dotted(map.func) === "builtins.map" &&
+      map.args.length === 2 &&
+      isBatchOf(map.args[1]!.value)
+    );
+  }
+  if (parent?.kind !== "Comp" || parent.clauses.length !== 1) return false;
+  const [over] = parent.clauses;
+  return (
+    parent.element === call &&
+    over!.target.kind === "Name" &&
+    over!.target.id === one.id &&
+    over!.tests.length === 0 &&
+    isBatchOf(over!.iter)
+  );
 }
 
 /** The parts of a loader's batch: `for x, y, w in loader:`, `x, y, w = batch`, `x, y, w = next(batches)`. */

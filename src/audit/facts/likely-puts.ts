@@ -3,6 +3,7 @@ import { ancestors, contains, functionOf, namesIn } from "../../python/nodes.ts"
 import type { Expr, Name, Node } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { isOtherBranch } from "./guards.ts";
 import { parts } from "./kept.ts";
 import { loopsAround } from "./training.ts";
 
@@ -137,7 +138,8 @@ const HELD_OUT = /(?:^|[^a-z])(?:val|valid|validation|dev|eval|test)(?:[_A-Z.]|l
 /** Whether a loop judges what is learned elsewhere: without recording, by its function's name, by what it goes through. */
 export function isEvaluating(at: Node, facts: Facts): boolean {
   const { file } = facts;
-  if (loopsAround(at).some((loop) => facts.stepLoops.has(loop) && loop === loopsAround(at)[0])) return false;
+  const [inner] = loopsAround(at);
+  if (inner && facts.stepLoops.has(inner)) return isOfOtherPhase(at, inner, facts);
   if (facts.gradMode(at) === "off") return true;
   const fn = functionOf(at);
   if (fn?.kind === "FunctionDef" && JUDGES.test(fn.name) && !/train/.test(fn.name)) return true;
@@ -150,3 +152,17 @@ export function isEvaluating(at: Node, facts: Facts): boolean {
     (/no_grad|inference_mode/.test(code) || (fn !== null && /\.eval\(\)/.test(file.codeOf(fn))))
   );
 }
+
+/** `if phase == "train": loss.backward()`, `else: kept.append(outputs)`, in a loop that goes through both sets of data. */
+function isOfOtherPhase(at: Node, loop: Node, { backwards, file }: Facts): boolean {
+  const own = backwards.filter(({ call }) => contains(loop, call));
+  return (
+    own.length > 0 &&
+    own.every(({ call }) => isOtherBranch(at, call)) &&
+    ancestors(at).some(
+      (one) => one.kind === "If" && contains(loop, one) && PHASES.test(file.textOf(one.test)),
+    )
+  );
+}
+
+const PHASES = /^(?:not )?(?:self\.|is_|in_)*(?:train(?:ing)?|phase|mode|split|stage)\b/;

@@ -45,7 +45,25 @@ function handsBackLoss(call: Call, facts: Facts): boolean {
 
 /** `model(x)`, `model.loss(batch)` */
 function runs(call: Call, facts: Facts): boolean {
-  return isNetwork(call.func, facts) ? !isLoss(call.func, facts) : networkOfLoss(call, facts) !== null;
+  return isNetwork(call.func, facts)
+    ? !isLoss(call.func, facts)
+    : networkOfLoss(call, facts) !== null || isRunOfOwn(call, facts);
+}
+
+/** `micro_loss(x, y)` of this file, which runs a network of the whole file's and hands back what keeps its graph. */
+function isRunOfOwn(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const name = call.func.kind === "Name" && call.args.length > 0 ? callTarget(call, file) : null;
+  const fn = name === null ? undefined : file.functionNamed(name);
+  const returned = name === null ? [] : (file.once(returnsByName).get(name) ?? []);
+  return (
+    fn !== undefined &&
+    returned.length > 0 &&
+    returned.every((one) => facts.value(one).graph === "yes") &&
+    file
+      .all("Call")
+      .some((one) => functionOf(one) === fn && isNetwork(one.func, facts) && !isLoss(one.func, facts))
+  );
 }
 
 /** `objective(model, part)`, `diffusion.training_loss(model, x)`: runs what it is given. */

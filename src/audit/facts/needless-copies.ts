@@ -169,6 +169,10 @@ function isPartOfMany(expr: Expr): boolean {
 const isJoining = ({ parent }: Arg): boolean =>
   parent?.kind === "Call" && /^(?:cat|concat|concatenate|stack|hstack|vstack)$/.test(lastWord(parent.func));
 
+/** A function of another file that compares what a network gave with what it should: `f_score(outputs.clone(), labels)`. */
+const MEASURES =
+  /^(?:(?:get|compute|calc|calculate|batch)_)?(?:\w+_)?(?:f\d?_?score|acc|accuracy|m?iou|dice|psnr|ssim|auc|metrics?)(?:_score|_fn)?$/i;
+
 /** `F.relu(x)`, `self.up(x, skip)`, `criterion(x, y)`: by its name it reads. */
 function isReading(arg: Arg, facts: Facts): boolean {
   const call = arg.parent;
@@ -188,7 +192,7 @@ function isReading(arg: Arg, facts: Facts): boolean {
   )
     return false;
   if (name.startsWith("torch.")) return !/^torch\.(?:autograd|optim|save|onnx)/.test(name);
-  if (facts.networks.isLoss(call.func)) return true;
+  if (facts.networks.isLoss(call.func) || MEASURES.test(word)) return true;
   return (isNetwork(call.func, facts) || selfAttribute(call.func) !== null) && !file.once(writesFirst);
 }
 

@@ -484,7 +484,8 @@ function padsToLongest(file: PythonFile): boolean {
     .filter(
       (call) =>
         (call.func.kind === "Attribute" || /^builtins\.m(?:ax|in)$/.test(file.dotted(call.func) ?? "")) &&
-        isBySize(call, file),
+        isBySize(call, file) &&
+        !isOfBoxes(call, file),
     );
   const sorts = file.callsNamed("sort", "sorted").filter((call) => isFirstMeasured(call, file));
   return (
@@ -492,6 +493,16 @@ function padsToLongest(file: PythonFile): boolean {
     file
       .all("FunctionDef")
       .some((fn) => [...sizes, ...sorts].some((call) => contains(fn, call)) && isCollate(fn, file))
+  );
+}
+
+/** `max(len(one) for one in labels)` beside `torch.stack(images)`: as many boxes as there are, on pictures that are all alike. */
+function isOfBoxes(call: Call, file: PythonFile): boolean {
+  const fn = functionOf(call);
+  return (
+    fn !== null &&
+    /\bin (?:range\(len\()?\w*(?:labels?|box(?:es)?|annots?|annotations)\b/.test(file.textOf(call)) &&
+    /\bstack\(\[?\s*(?:\w+_)?(?:imgs?|images?|pics?|pictures?|frames?)\b/.test(file.codeOf(fn))
   );
 }
 

@@ -1,4 +1,4 @@
-import { isTrue, starModules } from "../../python/file.ts";
+import { starModules } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, FunctionDef, Name, Node } from "../../python/tree.ts";
@@ -23,7 +23,7 @@ import {
 import { frequency } from "./guards.ts";
 import { variablesOf } from "./broken.ts";
 import { calledBeforeChoice, choosesDevice, setsUpRanks } from "./ranks.ts";
-import { given } from "./handed.ts";
+import { asked, given } from "./handed.ts";
 import { float64Makers } from "./float64.ts";
 import { grownParameters } from "./grown-parameters.ts";
 import { infersRecorded } from "./inferring.ts";
@@ -136,7 +136,7 @@ class Summarizer {
   /** Imported modules, as far as they are asked for. */
   readonly #modules = new Set<string>();
   /** What its calls give to functions of other files. */
-  readonly #gives: Map<string, Set<string>> | null;
+  readonly #gives = new Map<string, Set<string>>();
   readonly #trains: boolean;
   readonly #backwards: readonly Backward[];
   readonly #copies: ReadonlyMap<FunctionDef, ReadonlySet<string>>;
@@ -161,11 +161,10 @@ class Summarizer {
     this.#file = file;
     this.#backwards = backwardCalls(file);
     this.#trains = trains(file);
-    this.#gives = this.#trains || file.tree.module.body.some(isMain) ? new Map() : null;
     for (const { name, as, parent } of file.all("Alias"))
-      if (isPlain(name) && !LIBRARY.test(parent?.kind === "ImportFrom" ? parent.module : name)) {
+      if (!LIBRARY.test(parent?.kind === "ImportFrom" ? parent.module : name)) {
         if (parent?.kind === "ImportFrom") this.#defined.set(as ?? name, "imported");
-        if (this.#gives) this.#modules.add(as ?? name);
+        if (isPlain(name)) this.#modules.add(as ?? name);
       }
     for (const fn of file.all("FunctionDef")) {
       const name = file.qualified(fn);
@@ -260,10 +259,8 @@ class Summarizer {
       variables: variablesOf(file),
       escapes: this.#escapes,
       values: this.#handed.size > 0 ? [...this.#handed] : undefined,
-      asks: this.#trains ? this.#asks() : undefined,
-      gives: this.#gives
-        ? Object.fromEntries([...this.#gives].map(([name, calls]) => [name, [...calls]]))
-        : undefined,
+      asks: this.#trains ? asked(file) : undefined,
+      gives: Object.fromEntries([...this.#gives].map(([name, calls]) => [name, [...calls]])),
       main: file.tree.module.body.some(isMain) || undefined,
       trains: this.#trains || undefined,
     };
@@ -394,30 +391,9 @@ class Summarizer {
   }
 
   #give(name: string, call: Call): void {
-    if (!this.#gives || !isPlain(name.slice(name.lastIndexOf(".") + 1))) return;
     const calls = this.#gives.get(name);
     if (calls) calls.add(given(call, this.#file));
     else this.#gives.set(name, new Set([given(call, this.#file)]));
-  }
-
-  /** Functions at the top of the file that may be given something or nothing: `def update(net, writer=None)`, or test what they are given. */
-  #asks(): readonly string[] | undefined {
-    const tests = new Set<Node | null>();
-    for (const { test } of this.#file.all("If")) {
-      const asked = test.kind === "Unary" ? test.operand : test;
-      const fn = asked.kind === "Name" ? functionOf(asked) : null;
-      if (fn?.params.some(({ name }) => name === (asked as Name).id) === true) tests.add(fn);
-    }
-    const asks = this.#file
-      .all("FunctionDef")
-      .filter(
-        (fn) =>
-          fn.parent?.kind === "Module" &&
-          fn.decorators.length === 0 &&
-          (tests.has(fn) || fn.params.some(({ default: one }) => one?.kind === "Const" && !isTrue(one))),
-      )
-      .map(({ name }) => name);
-    return asks.length > 0 ? asks : undefined;
   }
 
   /** Of a method of we know not what, only the gradient mode is ever asked; sites that say the same are one. */
@@ -497,7 +473,7 @@ class Summarizer {
   #attribute(attribute: Attribute): void {
     if (isCalled(attribute)) return;
     // `spawn(engine.train, …)`
-    if (this.#gives && attribute.value.kind === "Name" && this.#modules.has(attribute.value.id)) {
+    if (attribute.value.kind === "Name" && this.#modules.has(attribute.value.id)) {
       const dotted = this.#file.dotted(attribute);
       if (dotted !== null && !LIBRARY.test(dotted)) this.#handed.add(dotted);
     }

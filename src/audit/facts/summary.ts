@@ -57,10 +57,10 @@ export interface FileSummary {
   readonly escapes: readonly string[];
   /** The same, of what it imports. */
   readonly values?: readonly string[] | undefined;
-  /** Its functions that may be given something or nothing. */
+  /** Its functions, methods ("Net.fit") and classes that may be given something or nothing. */
   readonly asks?: readonly string[] | undefined;
-  /** What its calls give to functions of other files; left out where nothing is started or trained. */
-  readonly gives?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** What its calls give to functions, methods and classes of other files. */
+  readonly gives: Readonly<Record<string, readonly string[]>>;
   /** Its functions that hand out an array of float64, whole, `sample:`, at places, `sample:0,2`, or under keys: `sample:gains`. */
   readonly wide?: readonly string[] | undefined;
   /** It brings batches of varying shapes. */

@@ -292,9 +292,24 @@ export function loopsAround(node: Node): Loop[] {
 }
 
 /** Not one whose first turn ends with `break` or `return`, as somebody left it who tried something. */
-function isRepeated({ body }: Loop): boolean {
-  const { kind } = body[body.length - 1]!;
-  return kind !== "Break" && kind !== "Return";
+function isRepeated(loop: Loop): boolean {
+  const { kind } = loop.body[loop.body.length - 1]!;
+  return kind !== "Break" && kind !== "Return" && !isRetry(loop);
+}
+
+/** `while result is None: result = criterion.step(batch)`: tries again what hardly ever has to be. */
+function isRetry(loop: Loop): boolean {
+  if (loop.kind !== "While" || loop.test.kind !== "Compare" || loop.test.ops[0] !== "is") return false;
+  const { left, rights } = loop.test;
+  const [right] = rights;
+  return (
+    left.kind === "Name" &&
+    right?.kind === "Const" &&
+    right.value === null &&
+    loop.body.some(
+      (one) => one.kind === "Assign" && one.targets.some((to) => to.kind === "Name" && to.id === left.id),
+    )
+  );
 }
 
 /** In a loop that comes to no second turn, and in none that does. */

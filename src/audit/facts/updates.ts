@@ -76,16 +76,22 @@ function isUnsynced(test: Expr, file: PythonFile): boolean {
   return test.kind === "Unary" && test.op === "not" && isSynced(test.operand, file);
 }
 
-/** In a branch of the step, by default of its loop, that differentiates and steps itself, on every turn of it: `if (i + 1) % n_critic == 0:`. */
-export function ownUpdate(node: Node, facts: Facts, turn: Node | null = facts.stepLoop(node)): boolean {
+/** In a branch of the step, by default of its loop, that differentiates and steps itself, on every turn of it: `if (i + 1) % n_critic == 0:`. `isByCall`: or calls what does. */
+export function ownUpdate(
+  node: Node,
+  facts: Facts,
+  turn: Node | null = facts.stepLoop(node),
+  isByCall = false,
+): boolean {
   if (!turn) return false;
   for (let child = node, at = node.parent; at && at !== turn; child = at, at = at.parent) {
     if (at.kind !== "If" || child === at.test) continue;
     const branch = at.body.includes(child as never) ? at.body : at.orelse;
     const inside = (one: Node): boolean => branch.some((statement) => contains(statement, one));
     if (
-      facts.backwards.some(({ call }) => inside(call)) &&
-      facts.file.once(optimizerSteps).some((step) => inside(step))
+      (facts.backwards.some(({ call }) => inside(call)) &&
+        facts.file.once(optimizerSteps).some((step) => inside(step))) ||
+      (isByCall && facts.callsTo("loose").some((call) => inside(call) && facts.callee(call)?.loose === true))
     )
       return facts.frequency(node, at) === "every";
   }

@@ -210,13 +210,14 @@ function isNumbers(expr: Expr, facts: Facts, depth = 0): boolean {
         ) && expr.args.every(({ value, name }) => name === "dtype" || again(value))
       );
     case "Attribute": {
-      if (/^(?:float32|float64|pi|e)$/.test(expr.attr)) return true;
+      if (/^(?:float32|float64|pi|e|shape)$/.test(expr.attr)) return true;
       const own = selfAttribute(expr);
       if (own === null) return isConstant(expr, facts, 0);
       return !EXAMPLES.test(own) && isKeptSetting(expr, facts);
     }
     case "Subscript":
-      return isEntry(expr, facts);
+      // `x.shape[2:]`: its sizes, which are numbers of the host.
+      return (expr.value.kind === "Attribute" && expr.value.attr === "shape") || isEntry(expr, facts);
     case "Name": {
       const definitions = file.scopes.lookup(expr)?.definitions ?? [];
       if (EXAMPLES.test(expr.id)) return false;

@@ -1,4 +1,4 @@
-import { argument, positional } from "../../python/file.ts";
+import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, If, Name, Node } from "../../python/tree.ts";
@@ -146,7 +146,17 @@ function isLikelyMoved(call: Call, facts: Facts): boolean {
     /init|setup|build|load|save|offload|place|cuda|device|sample|generate/i.test(fn.name)
   )
     return false;
-  if (!facts.everyStep(call)) return false;
+  // What learns is asked for in steps, whoever asks: `loss = model.temperature() * gap`.
+  const own = selfAttribute(func.value);
+  const cls = own === null ? null : classOf(call);
+  const isLeaf =
+    cls !== null &&
+    isModuleRole(facts.role(cls)) &&
+    facts.hot(call) === null &&
+    (attributesOf(cls, facts.file).get(own!)?.writes ?? []).some(
+      ({ value }) => value?.kind === "Call" && isLeafOf(cls, own!, value, facts.file),
+    );
+  if (!isLeaf && !facts.everyStep(call)) return false;
   const text = facts.file.textOf(func.value);
   return !facts.file
     .callsNamed("to", "cpu")
@@ -169,12 +179,24 @@ function isLikelyLearning(expr: Expr, facts: Facts): boolean {
       ({ value, in: method }) =>
         method.name === "__init__" &&
         value?.kind === "Call" &&
-        (/^torch\.nn\.(?:parameter\.)?[A-Z](?!\w*Loss)/.test(file.dotted(value.func) ?? "") ||
+        (isLeafOf(cls, own!, value, file) ||
+          /^torch\.nn\.(?:parameter\.)?[A-Z](?!\w*Loss)/.test(file.dotted(value.func) ?? "") ||
           (facts.value(value).what === "module" && !/loss|criterion/i.test(own!))),
     );
   if (expr.kind !== "Name") return false;
   const [one] = file.scopes.reaching(expr);
   return one?.how === "iterate" && one.value !== null && /parameters\(\)/.test(file.textOf(one.value));
+}
+
+/** `self.log_alpha = torch.tensor(0.1)`, and `self.log_alpha.requires_grad = True`: no parameter, so that no module moves it. */
+function isLeafOf(cls: ClassDef, own: string, made: Call, file: PythonFile): boolean {
+  if (!/^torch\.(?:tensor|zeros|ones|full|rand|randn|FloatTensor)$/.test(file.dotted(made.func) ?? ""))
+    return false;
+  const asked = keyword(made, "requires_grad");
+  if (asked) return isTrue(asked.value);
+  return new RegExp(String.raw`\bself\.${own}\.requires_grad(?:_\(\s*(?:True)?\s*\)| = True)`).test(
+    file.codeOf(cls),
+  );
 }
 
 const CASTS = ["half", "bfloat16", "double", "float"];

@@ -67,6 +67,7 @@ function* findings(facts: Facts): Generator<Finding> {
     const moved = root(listed(root(call.func.value), facts));
     const held =
       lookedUp(moved, facts) ??
+      handedBack(moved, facts) ??
       oneOfTwo(moved, facts) ??
       (selfAttribute(moved) === null ? (handedOn(moved, facts) ?? ofAnother(moved, facts)) : moved);
     const attribute = held && selfAttribute(held);
@@ -267,7 +268,7 @@ function root(expr: Expr): Expr {
   if (expr.kind === "Subscript") return root(expr.value);
   return expr.kind === "Call" &&
     expr.func.kind === "Attribute" &&
-    /^(?:view|reshape|unsqueeze|expand|repeat|permute|transpose|contiguous|float|t|clone|squeeze)$/.test(
+    /^(?:view|reshape|unsqueeze|expand|repeat|repeat_interleave|flatten|permute|transpose|contiguous|float|t|clone|squeeze)$/.test(
       expr.func.attr,
     )
     ? root(expr.func.value)
@@ -333,6 +334,23 @@ function lookedUp(expr: Expr, facts: Facts): Expr | null {
   const [back, ...others] = facts.file.all("Return").filter((one) => functionOf(one) === forward);
   const table = back?.value && others.length === 0 ? root(back.value) : null;
   return table && selfAttribute(table) !== null && isHeldOnHost(table, facts) ? table : null;
+}
+
+/** `self.places_of(n).to(x.device)`, where all that the method hands back are parts of an attribute that is on the host. */
+function handedBack(expr: Expr, facts: Facts): Expr | null {
+  const own = expr.kind === "Call" ? selfAttribute(expr.func) : null;
+  const cls = own === null ? null : classOf(expr);
+  const method = cls && methodsOf(cls).find(({ name }) => name === own);
+  const [back, ...others] = method
+    ? facts.file.all("Return").filter((one) => functionOf(one) === method)
+    : [];
+  let part = back?.value && others.length === 0 ? root(back.value) : null;
+  // `rows = self.table[:n]`, `rows = rows.repeat(2, 1)`
+  for (let turn = 0; part?.kind === "Name" && turn < 4; turn++) {
+    const [made, ...more] = facts.file.scopes.reaching(part);
+    part = made?.how === "assign" && made.value && more.length === 0 ? root(made.value) : null;
+  }
+  return part && selfAttribute(part) !== null && isHeldOnHost(part, facts) ? part : null;
 }
 
 /** `self.real if is_real else self.fake`, both of them on the host. */

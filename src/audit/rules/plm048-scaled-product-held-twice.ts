@@ -89,7 +89,7 @@ function* likelyTwice(facts: Facts): Generator<Finding> {
     if (op !== "*" && op !== "/") continue;
     const isTwice =
       isScaledLast(left, right, binary, facts) || (op === "*" && isScaledLast(right, left, binary, facts));
-    if (isTwice && facts.everyStep(binary) !== null) yield { at: binary, message: MESSAGE };
+    if (isTwice && isOftenAtAll(binary, facts)) yield { at: binary, message: MESSAGE };
   }
   for (const call of file.callsNamed("mul", "div", "multiply", "divide", "true_divide")) {
     const { func } = call;
@@ -97,9 +97,21 @@ function* likelyTwice(facts: Facts): Generator<Finding> {
       func.kind === "Attribute" && file.dotted(func) === null
         ? [func.value, positional(call, 0)]
         : [positional(call, 0), positional(call, 1)];
-    if (large && factor && isScaledLast(large, factor, call, facts) && facts.everyStep(call) !== null)
+    if (large && factor && isScaledLast(large, factor, call, facts) && isOftenAtAll(call, facts))
       yield { at: call, message: MESSAGE };
   }
+}
+
+/** On every step, or for each batch that a network without gradients is judged by: what it gives, against a bank of all others. */
+function isOftenAtAll(at: Binary | Call, facts: Facts): boolean {
+  if (facts.everyStep(at) !== null) return true;
+  const [loop] = loopsAround(at);
+  return (
+    loop?.kind === "For" &&
+    facts.gradMode(at) === "off" &&
+    facts.frequency(at, loop) === "every" &&
+    facts.file.all("Call").some((call) => contains(loop, call) && networkCall(call, facts) !== null)
+  );
 }
 
 /** `product * factor`, of what a matrix product gave under another name than the result has, where nothing else reads it. */

@@ -30,6 +30,9 @@ import { freezesEmbeddings, freezesRest, freezesTable } from "../facts/frozen-em
 const UNSAID =
   "On transformers 4 this takes the reentrant path, and under LoRA the embeddings are frozen: no input of a checkpoint requires gradients, and the adapters get none; version 5 takes the other path";
 
+const FOUR =
+  "On transformers 4 this takes the reentrant path, and the embeddings are frozen: no input of a checkpoint requires gradients, and what it runs gets none; version 5 takes the other path";
+
 const FROZEN =
   "Under LoRA the embeddings are frozen, so no input of a reentrant checkpoint requires gradients: the adapters get none, or backward raises";
 
@@ -554,6 +557,13 @@ const QUANTIZED = /load_in_[48]bit\s*=\s*True|quantization_config\s*=/;
 
 /** A model of transformers whose embeddings the script freezes before it checkpoints on the reentrant path. */
 function* frozenEmbeddings(file: PythonFile): Generator<Finding> {
+  // `model.transformer.gradient_checkpointing = True`, past the method that would say so.
+  for (const { targets, value } of file.assignsTo("gradient_checkpointing")) {
+    const [at] = targets;
+    if (at?.kind !== "Attribute" || !isTrue(value) || holdsOptions(at.value)) continue;
+    if (!freezesEmbeddings(file) || file.says(/enable_input_require_grads|make_inputs_require_grad/)) break;
+    yield { at, ...NOTE, message: FOUR };
+  }
   for (const { at, call, useReentrant } of checkpointingSwitches(file)) {
     const isUnsaid = at === call && call.args.length === 0;
     if (useReentrant ? !isTrue(useReentrant) : !isUnsaid) continue;
@@ -568,8 +578,7 @@ function* frozenEmbeddings(file: PythonFile): Generator<Finding> {
       : {
           at: call,
           ...NOTE,
-          message:
-            "On transformers 4 this takes the reentrant path, and the embeddings are frozen: no input of a checkpoint requires gradients, and what it runs gets none; version 5 takes the other path",
+          message: FOUR,
         };
   }
 }

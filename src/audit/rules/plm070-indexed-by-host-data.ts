@@ -23,6 +23,7 @@ import { isNetwork } from "../facts/networks.ts";
 import { isUsedAsTensor } from "../facts/tensor-use.ts";
 import { TENSOR_ONLY_METHODS } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
+import { ownUpdate } from "../facts/updates.ts";
 import { computedPicks } from "../facts/indices.ts";
 import type { Rule } from "../rule.ts";
 
@@ -70,6 +71,8 @@ function isEveryStep(node: Node, index: Expr, facts: Facts): boolean {
   const at = fn?.kind === "Lambda" ? fn : node;
   if (facts.guesses && (isSentThen(node, facts) || isAboveSteps(at, facts))) return false;
   if (facts.everyStep(at) !== null || isForParts(at, index, facts)) return true;
+  // `if step % policy_freq == 0:`, of an update of its own: every second step is often enough.
+  if (facts.guesses && ownUpdate(at, facts, facts.hot(at)?.within ?? null, true)) return true;
   const asked = ancestors(at).find((one) => one.kind === "If" || one.kind === "For" || one.kind === "While");
   return (
     asked?.kind === "If" &&

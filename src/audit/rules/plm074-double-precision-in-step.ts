@@ -4,7 +4,7 @@ import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, isSelf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
-import { METHODS } from "../facts/torch-names.ts";
+import { METHODS, last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 
 const MESSAGE =
@@ -78,6 +78,8 @@ function isLikelyStep(call: Call, fn: FunctionDef, facts: Facts): boolean {
   return (
     facts.everyStep(call) !== null ||
     LOSS.test(fn.name) ||
+    // `def charbonnier(x)` in `losses.py`: what the losses there are made of.
+    (fn.parent?.kind === "Module" && LOSS.test(last(facts.file.module))) ||
     (cls !== null && fn.name === "forward" && (LOSS.test(cls.name) || isModuleRole(facts.role(cls))))
   );
 }

@@ -154,6 +154,17 @@ function* mapped(facts: Facts): Generator<Finding> {
   }
 }
 
+/** `sys.path.append("../")` above its imports: a script beside the package that it stands in, which nothing imports. */
+const isStartedAlone = (file: PythonFile): boolean =>
+  file
+    .callsNamed("append", "insert")
+    .some(
+      (call) =>
+        call.func.kind === "Attribute" &&
+        file.dotted(call.func.value) === "sys.path" &&
+        statementOf(call)?.parent?.kind === "Module",
+    );
+
 /** It works with its ranks, or is imported by a program of them before any has chosen its device. */
 function isRanked({ file, project }: Facts): boolean {
   // Its driver chooses the device when it is made, which is later.
@@ -163,7 +174,7 @@ function isRanked({ file, project }: Facts): boolean {
     (file
       .callsNamed(...RANKED)
       .some((call) => /^torch\.(?:distributed|nn\.parallel)\./.test(file.dotted(call.func) ?? "")) ||
-      project.ranked.has(file.module)) &&
+      (project.ranked.has(file.module) && !isStartedAlone(file))) &&
     !seesOwn(file) &&
     !isPlaced(file)
   );

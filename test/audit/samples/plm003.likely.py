@@ -50,3 +50,23 @@ class DreamPipeline:
     @torch.no_grad()
     def __call__(self, images, dtype):
         return self.prepare_latents(images, dtype)
+
+
+def both_phases(model, loaders, optimizer, criterion):
+    for phase in ("train", "validation"):
+        kept, mine, whole = [], [], []
+        for inputs, labels in loaders[phase]:
+            with torch.set_grad_enabled(phase == "train"):
+                outputs = model(inputs.cuda())
+                loss = criterion(outputs, labels.cuda())
+            if phase == "train":
+                loss.backward()
+                optimizer.step()
+                optimizer.zero_grad()
+                # trap: of a training, which another rule speaks of
+                mine.append(outputs)
+            else:
+                kept.append(outputs)  # likely: PLM003
+                # trap: on the host
+                whole.append(outputs.cpu())
+        print(kept, mine, whole)

@@ -46,3 +46,23 @@ class Tied(nn.Embedding):
             # trap: an empty batch is rare
             return x.float() @ self.weight.to(torch.float16)
         return super().forward(x)
+
+
+class Heated(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.log_heat = torch.tensor(0.1)
+        self.log_heat.requires_grad = True
+        self.fixed = torch.tensor(0.1)
+
+    def heat(self):
+        return self.log_heat.to(self.norm.weight.device).exp()  # likely: PLM036
+
+    def least(self):
+        # trap: it does not learn
+        return self.fixed.to(self.norm.weight.device).exp()
+
+    def load_heat(self, device):
+        # trap: once
+        return self.log_heat.to(device)

@@ -77,3 +77,34 @@ class Diffusion(nn.Module):
         # nobody says where it is
         scales = self.scales.to(x.device)[t]  # likely: PLM042
         return x * roots + moved + scales
+
+
+class Timed(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        table = self.build(200, width)
+        self.table = table
+        self.register_buffer("kept", torch.randn(200, width))
+
+    def build(self, length, width):
+        table = torch.zeros(length, width)
+        table[:, 0] = torch.arange(length).float()
+        return table.unsqueeze(1)
+
+    def rows(self, count, each):
+        rows = self.table[:count]
+        rows = rows.repeat_interleave(each, dim=0)
+        return rows
+
+    def others(self, count):
+        return self.kept[:count]
+
+    def made(self, count):
+        return torch.zeros(count)
+
+    def forward(self, x):
+        x = x + self.rows(len(x), 2).to(x.device)  # expect: PLM042
+        # trap: a buffer, which is there
+        x = x + self.others(len(x)).to(x.device)
+        # trap: made anew
+        return x + self.made(len(x)).to(x.device)

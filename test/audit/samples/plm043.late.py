@@ -80,3 +80,23 @@ def pictures(net, loader, optimizer, losses):
         loss = losses(net(batch_images), batch_weights.float().to("cuda"))
         loss.backward()
         optimizer.step()
+
+
+def in_turn(model, loader, optimizer, device):
+    for batch in loader:
+        x, y, marks = map(lambda part: part.to(device).float(), batch)  # likely: PLM043
+        # trap: cast before it is sent
+        more = [part.float().to(device) for part in batch]
+        # trap: some of it only
+        some = [part.to(device).float() for part in batch if part.dim() > 1]
+        loss = (model(x, marks, more, some) - y).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+
+
+def pictures(model, loader, optimizer, device):
+    for image_batch in loader:
+        # trap: bytes are better cast there
+        images = [part.to(device).float() for part in image_batch]
+        model(images).mean().backward()
+        optimizer.step()

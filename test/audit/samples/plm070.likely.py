@@ -54,3 +54,22 @@ def train_mixed(net, loader, optimizer, mix, order):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+class Delayed:
+    def update(self, states, actions):
+        loss = self.critic(states.cuda(), actions.cuda()).mean()
+        self.critic_optimizer.zero_grad()
+        loss.backward()
+        self.critic_optimizer.step()
+        values = self.critic(states.cuda(), actions.cuda())
+        if self.steps % self.policy_freq == 0:
+            half = np.random.choice(len(values), len(values) // 2, replace=False)
+            actor_loss = -values[half].mean()  # likely: PLM070
+            self.actor_optimizer.zero_grad()
+            actor_loss.backward()
+            self.actor_optimizer.step()
+        if self.steps % self.log_freq == 0:
+            # trap: now and then, for a look
+            some = np.random.choice(len(values), 4, replace=False)
+            print(values[some])

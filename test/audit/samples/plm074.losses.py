@@ -27,3 +27,18 @@ def train(net, judge, loader, optimizer):
         loss = judge(net(x.cuda()), y.cuda())
         loss.backward()
         optimizer.step()
+
+
+def charbonnier(x, power=0.5):
+    # a helper of the losses in this file, by the name of that
+    return torch.pow(x.double().pow(2) + 1e-3, power).mean()  # likely: PLM074
+
+
+def evaluate_charbonnier(x, power=0.5):
+    # trap: it only judges
+    return torch.pow(x.double().pow(2) + 1e-3, power).mean()
+
+
+def weighed(x, count):
+    # trap: a number
+    return x.mean() * count.double()

@@ -78,3 +78,17 @@ def reduced(value, world_size, dist):
     total = value.clone()  # trap: the others' numbers are written into it
     dist.all_reduce(total)
     return total / world_size
+
+
+def train(net, loader, optimizer, f_score, mix_iou):
+    net.cuda()
+    for x, y in loader:
+        out = net(x.cuda())
+        loss = F.cross_entropy(out, y.cuda())
+        with torch.no_grad():
+            score = f_score(out.clone(), y)  # likely: PLM081
+            # trap: by its name it may write into it
+            other = update_scores(out.clone(), y)
+        print(score, other)
+        loss.backward()
+        optimizer.step()
