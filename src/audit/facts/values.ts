@@ -1,7 +1,7 @@
 import { annotated, askedType, isUnlessTensor } from "./asked-types.ts";
 import { isNone } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, lastWord } from "../../python/nodes.ts";
+import { classOf, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import {
