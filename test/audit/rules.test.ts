@@ -19,12 +19,22 @@ function expectations(text: string): string[] {
   );
 }
 
-/** One rule at a time: a sample may well show another rule's pattern too. */
-const only = (code: string) => ({ ...DEFAULTS, select: [code] });
+/** By one rule: a sample may well show another rule's pattern too. A text that several tests ask for is audited once. */
+function auditing(code: string) {
+  const settings = { ...DEFAULTS, select: [code] };
+  const known = new Map<string, ReturnType<typeof auditTexts>>();
+  return (path: string, text: string) => {
+    const key = `${path}\0${text}`;
+    const audited = known.get(key) ?? auditTexts([{ path, text }], settings);
+    known.set(key, audited);
+    return audited;
+  };
+}
 
 describe.each(RULES.map((rule) => rule.meta))("$code $name", ({ code, fix, patterns }) => {
   const files = readdirSync(SAMPLES).filter((name) => name.startsWith(code.toLowerCase()));
   const samples = files.map((path) => ({ path, text: readFileSync(join(SAMPLES, path), "utf8") }));
+  const audited = auditing(code);
 
   test("has samples with at least three traps", () => {
     expect(
@@ -36,7 +46,7 @@ describe.each(RULES.map((rule) => rule.meta))("$code $name", ({ code, fix, patte
 
   test("shows its fix", () => {
     const fixes = samples.flatMap((sample) =>
-      auditTexts([sample], only(code)).findings.flatMap((finding) =>
+      audited(sample.path, sample.text).findings.flatMap((finding) =>
         finding.fix ? [finding.fix.grade] : [],
       ),
     );
@@ -44,7 +54,7 @@ describe.each(RULES.map((rule) => rule.meta))("$code $name", ({ code, fix, patte
   });
 
   test.each(samples)("$path: finds what is expected and nothing else", ({ path, text }) => {
-    const { findings, diagnostics } = auditTexts([{ path, text }], only(code));
+    const { findings, diagnostics } = audited(path, text);
     expect(diagnostics).toEqual([]);
     expect(
       findings.map(({ line, rule, likely }) => `${line} ${rule} ${likely ? "likely" : "expect"}`).sort(),
@@ -54,7 +64,7 @@ describe.each(RULES.map((rule) => rule.meta))("$code $name", ({ code, fix, patte
   test.each(samples)("$path: its fixes parse, settle and change nothing twice", ({ path, text }) => {
     const grades = new Set(["safe", "unsafe"] as const);
     const audit = (candidate: string) => ({
-      findings: auditTexts([{ path, text: candidate }], only(code)).findings,
+      findings: audited(path, candidate).findings,
       broken: path.endsWith(".py") ? parse(candidate).errors.length : 0,
     });
     const fixed = fixText(text, grades, audit);

@@ -58,7 +58,7 @@ function shape(value: unknown): unknown {
 
 test("a leak that came in: the same bits, more memory, slower, a new warning; by revision, with a report", async () => {
   const { cwd, scratch, worktrees, env } = project(TRAINING);
-  const leaky = "kept.append(x.clone()); time.sleep(0.25)\n    if step == 3: warnings.warn(f'kept {step}')";
+  const leaky = "kept.append(x.clone()); time.sleep(0.1)\n    if step == 3: warnings.warn(f'kept {step}')";
   writeFileSync(join(cwd, "train.py"), TRAINING.replace("# changes go here", leaky));
   const options = ["--json", "--out", "report", "--repeats", "3", "--metric", "final=([0-9.]+)"];
   const gates = ["--same-results", "--max-memory-increase", "1%", "--max-slowdown", "1%"];
