@@ -1,6 +1,6 @@
 import { isTrue } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
+import { contains, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Dict, Expr, Name, Stmt } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import type { Edit, Finding, Rule } from "../rule.ts";
@@ -474,8 +474,16 @@ function differentiates(run: Expr, loop: Loop, facts: Facts): boolean {
   );
 }
 
-/** `del` on a line of its own, after a statement that ends its line. */
+/** `del` on a line of its own, after a statement that ends its line. None where one below would find the name unbound. */
 function deletion(names: readonly string[], after: Stmt | undefined, file: PythonFile): Edit | null {
+  const isDropped = file
+    .all("Delete")
+    .some(
+      (one) =>
+        functionOf(one) === functionOf(after ?? one) &&
+        one.targets.flatMap(namesIn).some(({ id }) => names.includes(id)),
+    );
+  if (isDropped) return null;
   if (!after || !["ExprStmt", "Assign", "AugAssign", "If", "With"].includes(after.kind)) return null;
   const lineEnd = file.lines.start(file.lines.line(after.end) + 1);
   if (lineEnd <= after.end || !/^\s*(?:#.*)?\s*$/.test(file.text.slice(after.end, lineEnd))) return null;
@@ -549,16 +557,17 @@ function* kept(
   // Before the backward, where that is not the last use itself: the logits are then gone at its peak.
   const chosen = stepIn(loop, statement) < 0;
   const edit = chosen ? null : deletion([target.id, ...new Set(bound)], loop.body[last], file);
+  const dropped = others.some((one) => isDroppedBelow(one, loop));
   if (below.length > 0)
     yield {
       at: target,
       message: `\`${target.id}\` holds each turn's ${TEXT.test(file.text) ? "logits" : "outputs"} until the next forward has finished, only for the last of them to be looked at below the loop`,
     };
-  else if (edit || chosen)
+  else if (edit || chosen || dropped)
     yield {
       at: target,
       // The old logits are gone before a loss that is computed outside: measured, the peak is the same (evidence/rules).
-      message: `\`${target.id}\` holds this step's ${MAPS.test(target.id) ? "maps" : isOfLogitsHere(statement.value, target, facts) ? "logits" : "outputs"} until the next forward has finished${uses.some(isLoss) ? ", whose own loss then runs beside them" : ""}${others.some((one) => isDroppedBelow(one, loop)) ? "; the `del` below the loop comes after its last turn only" : ""}`,
+      message: `\`${target.id}\` holds this step's ${MAPS.test(target.id) ? "maps" : isOfLogitsHere(statement.value, target, facts) ? "logits" : "outputs"} until the next forward has finished${uses.some(isLoss) ? ", whose own loss then runs beside them" : ""}${dropped ? "; the `del` below the loop comes after its last turn only" : ""}`,
       ...(edit
         ? { fix: { grade: "safe" as const, title: "Delete them after their last use", edits: [edit] } }
         : {}),

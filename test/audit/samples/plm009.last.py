@@ -66,3 +66,16 @@ def taken(model, optimizer, get_batch, steps, parts):
         optimizer.step()
         optimizer.zero_grad()
         print((best == labels).float().mean())
+
+
+def dropped(model, optimizer, get_batch, steps, parts):
+    for step in range(steps):
+        for _ in range(parts):
+            tokens, labels = get_batch()
+            outputs = model(tokens)  # expect: PLM009, by hand
+            logits = outputs.logits
+            loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten())
+            loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        del (outputs, logits)
