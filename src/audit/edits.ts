@@ -1,5 +1,6 @@
 import type { PythonFile } from "../python/file.ts";
 import { blockOf, walk } from "../python/nodes.ts";
+import { settingsOf } from "./facts/arguments.ts";
 import type { Call, Expr, FunctionDef, If, Stmt } from "../python/tree.ts";
 import type { Edit } from "./rule.ts";
 
@@ -16,8 +17,10 @@ export function appendCall(expr: Expr, suffix: string): Edit[] {
   ];
 }
 
-/** `name=value` as the last argument of a call, after a trailing comma too. */
+/** `name=value` as the last argument of a call, after a trailing comma too. None where `**settings` may hold that name. */
 export function addKeyword(call: Call, text: string, file: PythonFile): Edit[] {
+  const name = /^\w+/.exec(text)![0];
+  if (call.args.some(({ star }) => star === 2) && settingsOf(call, file)?.has(name) !== false) return [];
   const close = call.end - 1;
   const last = call.args[call.args.length - 1];
   if (!last) return [{ start: close, end: close, text }];

@@ -1,6 +1,7 @@
 import { isTrue, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Call, Dict, Expr } from "../../python/tree.ts";
 import { attributesOf, selfAttribute } from "./classes.ts";
 import { handedIn } from "./handed-in.ts";
@@ -96,17 +97,22 @@ export function settingsOf(call: Call, file: PythonFile): ReadonlyMap<string, Ex
       if (name !== null) found.set(name, value);
       continue;
     }
-    const one = literalDict(value, file) ?? builtUp(value, file, found);
-    const dicts = one ? [one] : eitherDict(value, file);
+    const added = new Map<string, Expr>();
+    const one = literalDict(value, file) ?? builtUp(value, file, added);
+    const dicts = one ? [one] : eitherDict(value, file, added);
     if (!dicts) return null;
     for (const dict of dicts) for (const [key, given] of entriesOf(dict)) found.set(key, given);
+    for (const [key, given] of added) found.set(key, given);
   }
   return found;
 }
 
-/** `kwargs = {"device_map": "auto"} if whole else {}`, and `kwargs = {}` that is another one under a test: both. */
-function eitherDict(expr: Expr, file: PythonFile): readonly (Dict | Call)[] | null {
+/** `kwargs = {"device_map": "auto"} if whole else {}`, and `kwargs = {}` that is another one under a test: both. Puts in what is added to either. */
+function eitherDict(expr: Expr, file: PythonFile, into: Map<string, Expr>): readonly (Dict | Call)[] | null {
   const reaching = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  const added = addedTo(reaching, file);
+  if (!added) return null;
+  for (const [key, value] of added) into.set(key, value);
   if (reaching.length > 1) {
     const dicts = reaching.map(({ how, value }) =>
       how === "assign" && value ? literalDict(value, file) : null,
@@ -124,8 +130,16 @@ function builtUp(expr: Expr, file: PythonFile, into: Map<string, Expr>): Dict | 
   const begun = expr.kind === "Name" ? file.scopes.onlyValue(expr) : null;
   const [one] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
   if (!begun || !one) return null;
+  const added = addedTo([one], file);
+  const dict = added && literalDict(begun, file);
+  if (dict) for (const [key, value] of added) into.set(key, value);
+  return dict;
+}
+
+/** What is put into dicts after they were bound, key by key or by `update`; null where that cannot be read. */
+function addedTo(definitions: readonly Definition[], file: PythonFile): ReadonlyMap<string, Expr> | null {
   const added = new Map<string, Expr>();
-  for (const use of file.scopes.uses(one)) {
+  for (const use of new Set(definitions.flatMap((one) => file.scopes.uses(one)))) {
     const at = use.parent;
     if (at?.kind === "Attribute") {
       const update = at.attr === "update" && at.parent?.kind === "Call" ? at.parent : null;
@@ -142,9 +156,7 @@ function builtUp(expr: Expr, file: PythonFile, into: Map<string, Expr>): Dict | 
     // Put in or not, as a run is told to: what is asked for in one of them counts.
     for (const key of keys) if (!isTrue(added.get(key) ?? null)) added.set(key, at.parent.value);
   }
-  const dict = literalDict(begun, file);
-  if (dict) for (const [key, value] of added) into.set(key, value);
-  return dict;
+  return added;
 }
 
 /** What `kwargs.update(cuda_kwargs)` or `kwargs.update(pin_memory=True)` puts in; null where that cannot be read. */
