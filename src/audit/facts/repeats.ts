@@ -4,7 +4,7 @@ import { classOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Attribute, Binary, Call, Expr } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
-import { isWrittenInto } from "./invariants.ts";
+import { areCopiesWanted, isReadAsView } from "./expanded.ts";
 import { placeOfOneRow } from "./looked-up-rows.ts";
 import { SAME_SHAPE, isGivenSizes, isOne, onesOf, sizesGiven } from "./one-long.ts";
 import { returnsByName } from "./returns.ts";
@@ -14,8 +14,8 @@ import { callTarget } from "./summary.ts";
 /** A call that writes out copies of what a view would show as often. */
 export interface Repeat {
   readonly call: Call & { readonly func: Attribute };
-  /** `x.repeat(n, 1, 1)`, each number by itself: as many as `expand` takes. */
-  readonly plain: boolean;
+  /** `x.repeat(n, 1, 1)`, each number by itself, as many as `expand` takes, and all that reads it takes what `expand` gives. */
+  readonly viewable: boolean;
 }
 
 /** `x.repeat(n, 1, 1)` along a dimension of one, in code that runs every step. */
@@ -26,12 +26,12 @@ export function* needlessRepeats(facts: Facts): Generator<Repeat> {
       isOfAttribute(call) &&
       (isOneInterleaved(call, facts) || isMaskInterleaved(call, file)) &&
       facts.everyStep(call) &&
-      !isChangedLater(call, file)
+      !areCopiesWanted(call, file)
     )
-      yield { call, plain: false };
+      yield { call, viewable: false };
   for (const call of file.callsNamed("cat", "stack"))
     if (isOfAttribute(call) && isJoinedWithItself(call, facts) && facts.everyStep(call))
-      yield { call, plain: false };
+      yield { call, viewable: false };
   for (const call of file.callsNamed("repeat", "tile")) {
     if (!isOfAttribute(call) || !/^(?:repeat|tile)$/.test(call.func.attr)) continue;
     // `torch.tile(x, (n, 1))`
@@ -40,16 +40,15 @@ export function* needlessRepeats(facts: Facts): Generator<Repeat> {
     const source = named ? call.args[0]?.value : call.func.value;
     const [first, ...more] = (named ? call.args.slice(1) : call.args).map(({ value }) => value);
     const times = first?.kind === "Tuple" && more.length === 0 ? first.items : first ? [first, ...more] : [];
-    if (!source || times.length === 0 || !facts.everyStep(call)) continue;
+    if (!source || times.length === 0 || areCopiesWanted(call, file) || !facts.everyStep(call)) continue;
     const once = times.length > 1 && times.filter(isOne).length >= times.length - 1 - stars(call);
     const made = shapedBy(source, file);
     if (
       isGrayToColour(call, times) ||
-      ((isOneWhereRepeated(times, made, facts) ||
-        isOneUnderStar(call, made, facts) ||
-        isBelowItsRank(times, source, facts) ||
-        (once && times.findIndex((one) => !isOne(one)) === placeOfOneRow(made, times.length, file))) &&
-        !isChangedLater(call, file)) ||
+      isOneWhereRepeated(times, made, facts) ||
+      isOneUnderStar(call, made, facts) ||
+      isBelowItsRank(times, source, facts) ||
+      (once && times.findIndex((one) => !isOne(one)) === placeOfOneRow(made, times.length, file)) ||
       isOneBySteps(call, source, times, file) ||
       isRepeatedToFit(call, times, facts) ||
       isMaskRepeated(call, source, times, file) ||
@@ -58,7 +57,15 @@ export function* needlessRepeats(facts: Facts): Generator<Repeat> {
     )
       yield {
         call,
-        plain: call.func.attr === "repeat" && stars(call) === 0 && first?.kind !== "Tuple",
+        viewable:
+          call.func.attr === "repeat" &&
+          stars(call) === 0 &&
+          first?.kind !== "Tuple" &&
+          // Of a dimension that it had not, `-1` says nothing.
+          !times
+            .slice(0, Math.max(0, times.length - (rankOf(source, file, 0) || times.length)))
+            .some(isOne) &&
+          isReadAsView(call, file),
       };
   }
 }
@@ -71,7 +78,6 @@ function isOneBySteps(call: Call, source: Expr, times: readonly Expr[], file: Py
   const named = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
   return (
     times.every((value, at) => isOne(value) || ones.has(at)) &&
-    !isChangedLater(call, file) &&
     ![call, ...(named ? file.scopes.uses(named) : [])].some(
       ({ parent }) =>
         parent?.kind === "Attribute" && /^(?:view|reshape|flatten|contiguous)$/.test(parent.attr),
@@ -85,7 +91,7 @@ function isJoinedWithItself(call: Call, { file }: Facts): boolean {
   const parts = /^torch\.(?:cat|stack)$/.test(name ?? "") ? positional(call, 0) : null;
   const [one, ...more] =
     parts?.kind === "Binary" && parts.op === "*" && parts.left.kind === "List" ? parts.left.items : [];
-  if (!one || more.length > 0 || isChangedLater(call, file)) return false;
+  if (!one || more.length > 0 || areCopiesWanted(call, file)) return false;
   const made = shapedBy(one, file);
   const along = argument(call, "dim", 1);
   const isRow =
@@ -207,13 +213,6 @@ function shapedBy(expr: Expr, { scopes }: PythonFile): Expr {
     made = before;
   }
   return made;
-}
-
-/** `rows = x.repeat(n, 1, 1)`, then `rows[0] = 1`: each copy is wanted. */
-function isChangedLater({ parent }: Call, { scopes }: PythonFile): boolean {
-  const target = parent?.kind === "Assign" ? parent.targets[0] : undefined;
-  const named = target?.kind === "Name" ? scopes.definitionAt(target) : null;
-  return named !== null && scopes.uses(named).some(isWrittenInto);
 }
 
 /** `masks.repeat(1, 3, 1, 1) * images`: one channel, which arithmetic broadcasts over three. */

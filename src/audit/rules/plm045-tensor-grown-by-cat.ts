@@ -453,13 +453,13 @@ function overSettings(loop: Loop, { file }: Facts): boolean {
 
 /** Repeated where a view would do. */
 function* repeated(facts: Facts): Generator<Finding> {
-  for (const { call, plain } of needlessRepeats(facts)) {
+  for (const { call, viewable } of needlessRepeats(facts)) {
     if (isLaidOut(call, facts) || (facts.guesses && isOfRow(call))) continue;
     yield {
       at: call,
       severity: "note",
       message: `\`${call.func.attr}\` writes out every copy; \`expand\` gives the same values as a view, and arithmetic broadcasts by itself`,
-      ...(plain
+      ...(viewable
         ? {
             fix: {
               grade: "unsafe" as const,
