@@ -611,6 +611,6 @@ function trains(file: PythonFile): boolean {
 
 const STATES = ["hidden_states", "attentions", "output[", "outputs["];
 
-/** `outputs.hidden_states[-2]`, `outputs["attentions"]`, `outputs[2]` */
+/** `outputs.hidden_states[-2]`, `outputs["attentions"]`, `outputs[2]`, `teacher_outputs[2]` */
 const READS_STATES =
-  /[."'](?:(?:en|de)coder_|cross_)?(?:hidden_states|attentions)\b(?:(?<=\.\w+)|["'])|\boutputs?\[(?:-|[2-9]\])/;
+  /[."'](?:(?:en|de)coder_|cross_)?(?:hidden_states|attentions)\b(?:(?<=\.\w+)|["'])|outputs?\[(?:-|[2-9]\])/;

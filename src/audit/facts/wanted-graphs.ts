@@ -19,6 +19,8 @@ import { derivesFrom } from "./backwarded.ts";
 import { unpackedFrom } from "./inputs.ts";
 import { moved } from "./naming.ts";
 import { isNetwork } from "./networks.ts";
+import { callTarget } from "./summary.ts";
+import { METHODS } from "./torch-names.ts";
 import { optimizerSteps } from "./training.ts";
 
 /**
@@ -112,6 +114,43 @@ export function graphBehind(loss: Expr, facts: Facts): ReadonlySet<Definition> {
     });
   follow(loss);
   return found;
+}
+
+/**
+ * `fake = generate(net_g, z)`, then `update_d(net_d, real, fake)` and `update_g(net_d, fake)`: who is handed what the other one is
+ * handed as well, and both differentiate what they make of it.
+ */
+export function isHandedToAnother(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const fn = functionOf(call);
+  if (fn?.kind !== "FunctionDef") return false;
+  const target = file.qualified(fn);
+  const updates = facts.callsTo("loose").filter((one) => facts.callee(one)?.reachesBackward === true);
+  const made = (one: Call): ReadonlySet<Definition> =>
+    new Set(
+      one.args
+        .flatMap(({ value }) => (value.kind === "Name" ? file.scopes.reaching(value) : []))
+        .filter(
+          (given) =>
+            (given.how === "assign" || given.how === "unpack") &&
+            given.value?.kind === "Call" &&
+            !METHODS.has(lastWord(given.value.func)) &&
+            file.dotted(given.value.func)?.startsWith("torch.") !== true &&
+            facts.valueOfDefinition(given).graph !== "no" &&
+            !/^(?:module|optimizer|number|string)$/.test(facts.valueOfDefinition(given).what),
+        ),
+    );
+  return updates
+    .filter((one) => callTarget(one, file) === target)
+    .some((own) => {
+      const mine = made(own);
+      return updates.some(
+        (other) =>
+          callTarget(other, file) !== target &&
+          functionOf(other) === functionOf(own) &&
+          [...made(other)].some((one) => mine.has(one)),
+      );
+    });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isFalse } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, walk } from "../../python/nodes.ts";
 import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
@@ -53,7 +54,9 @@ export function isResultDifferentiated(fn: FunctionDef, facts: Facts): boolean {
 }
 
 /** What `torch.no_grad()` is called above a function; null where a decorator would not do, or another is meant by the name. */
-export function decoratorWithout(fn: FunctionDef, { file }: Facts): string | null {
+export function decoratorWithout(fn: FunctionDef, facts: Facts): string | null {
+  const { file } = facts;
+  if (runsInTraining(fn, facts)) return null;
   // The coroutine runs when it is awaited, long after the decorator's own call.
   if (fn.async || fn.decorators.some((one) => /\bjit\b|script|compile|triton/.test(file.textOf(one))))
     return null;
@@ -72,6 +75,18 @@ export function decoratorWithout(fn: FunctionDef, { file }: Facts): string | nul
         : null;
     if (bound.length > 0 && (first || scope.node.kind !== "ClassDef")) return null;
   }
+}
+
+/** `if train: net.train(); return net(x)`, beside what it does in eval mode: that run is recorded for somebody. */
+function runsInTraining(fn: FunctionDef, facts: Facts): boolean {
+  const { file } = facts;
+  return file.callsNamed("train").some(({ func, args, start }) => {
+    if (!contains(fn, func) || func.kind !== "Attribute" || isFalse(args[0]?.value ?? null)) return false;
+    const net = file.textOf(func.value);
+    return file
+      .all("Call")
+      .some((one) => one.start > start && contains(fn, one) && file.textOf(one.func) === net);
+  });
 }
 
 /** The texts of what is switched or run as a network, `self` with them. */

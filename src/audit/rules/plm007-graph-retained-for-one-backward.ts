@@ -20,6 +20,7 @@ import {
   OTHERWISE,
   graphBehind,
   isDifferentiatedOtherwise,
+  isHandedToAnother,
   isReadAfter,
   isSharedThroughSelf,
   isState,
@@ -46,6 +47,7 @@ export const rule: Rule = {
       const spread = flag || third ? null : given(call, "retain_graph", facts.file);
       const passed = flag ? flag.value : (third ?? spread);
       if (!passed || !isAlwaysOn(passed, facts)) continue;
+      if (isHandedToAnother(call, facts)) continue;
       if (facts.guesses && isLastOfTurn(call, loss, facts)) yield { at: flag ?? passed, message: MESSAGE };
       if (!loss) continue;
       // `for loss in net(batch)`: each part of the batch may go on from the graph of the one before.

@@ -357,6 +357,8 @@ export const rule: Rule = {
             : "";
       if (!/^(?:\w+_)?(?:config|cfg)$/.test(owner) || /generation/.test(owner)) continue;
       if (isRead(target.attr, file) || !trains(statement, facts)) continue;
+      // Whichever file of the program reads them, it is for that one.
+      if (facts.project.states.has(file.module)) continue;
       yield {
         at: statement.value,
         severity: "note",

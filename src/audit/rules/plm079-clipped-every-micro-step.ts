@@ -448,6 +448,8 @@ function beforeStep(call: Call, loop: Node, facts: Facts): Fix | null {
   );
   const step = steps.length === 1 ? statementOf(steps[0]!) : null;
   if (statement?.kind !== "ExprStmt" || statement.value !== call || step?.kind !== "ExprStmt") return null;
+  // In a branch beside the step, it clips what only that branch has.
+  if (!blockOf(statement)?.some((one) => contains(one, step))) return null;
   const start = file.lines.start(file.lines.line(step.start));
   const indent = indentAt(file, step.start);
   const text = file.textOf(statement);

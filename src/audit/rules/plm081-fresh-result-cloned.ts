@@ -90,17 +90,28 @@ export const rule: Rule = {
         fix: {
           grade: "unsafe",
           title: "Remove the copy",
-          edits: named
-            ? [
-                { start: call.start, end: value.start, text: "(" },
-                { start: value.end, end: call.end, text: ")" },
-              ]
-            : [{ start: facts.file.text.lastIndexOf(".", call.func.attrStart), end: call.end, text: "" }],
+          edits: isExplained(call, facts.file)
+            ? []
+            : named
+              ? [
+                  { start: call.start, end: value.start, text: "(" },
+                  { start: value.end, end: call.end, text: ")" },
+                ]
+              : [{ start: facts.file.text.lastIndexOf(".", call.func.attrStart), end: call.end, text: "" }],
         },
       };
     }
   },
 };
+
+/** `x.clone()  # clone for pt1.9`: whoever wrote that had a reason. */
+function isExplained(call: Call, { text, tree, lines }: PythonFile): boolean {
+  const line = lines.line(call.end);
+  return tree.comments.some(
+    ({ start, end }) =>
+      lines.line(start) === line && /clone|copy|contiguous|in-?place/i.test(text.slice(start, end)),
+  );
+}
 
 /** `mask.unsqueeze(-1).expand_as(x).float() * x`: every copy is converted, where one would be and then broadcast. */
 function* convertedWide(facts: Facts): Generator<Finding> {
