@@ -39,7 +39,8 @@ export function* needlessRepeats(facts: Facts): Generator<Repeat> {
     if (file.dotted(call.func) !== null && !named) continue;
     const source = named ? call.args[0]?.value : call.func.value;
     const [first, ...more] = (named ? call.args.slice(1) : call.args).map(({ value }) => value);
-    const times = first?.kind === "Tuple" && more.length === 0 ? first.items : first ? [first, ...more] : [];
+    const listed = (first?.kind === "Tuple" || first?.kind === "List") && more.length === 0;
+    const times = listed ? first.items : first ? [first, ...more] : [];
     if (!source || times.length === 0 || areCopiesWanted(call, file) || !facts.everyStep(call)) continue;
     const once = times.length > 1 && times.filter(isOne).length >= times.length - 1 - stars(call);
     const made = shapedBy(source, file);
@@ -53,14 +54,16 @@ export function* needlessRepeats(facts: Facts): Generator<Repeat> {
       isRepeatedToFit(call, times, facts) ||
       isMaskRepeated(call, source, times, file) ||
       isPaired(call, times, file) ||
-      (once && (hasDimensionOfOne(source, facts, 0) || isReduced(source, times, facts)))
+      (once &&
+        ((hasDimensionOfOne(source, facts, 0) && !isOneElsewhere(source, times, file)) ||
+          isReduced(source, times, facts)))
     )
       yield {
         call,
         viewable:
           call.func.attr === "repeat" &&
           stars(call) === 0 &&
-          first?.kind !== "Tuple" &&
+          !listed &&
           // Of a dimension that it had not, `-1` says nothing.
           !times
             .slice(0, Math.max(0, times.length - (rankOf(source, file, 0) || times.length)))
@@ -68,6 +71,13 @@ export function* needlessRepeats(facts: Facts): Generator<Repeat> {
           isReadAsView(call, file),
       };
   }
+}
+
+/** `mask[:, None, :].repeat(heads, 1, 1)`: what is one long is another dimension than the one that is repeated. */
+function isOneElsewhere(source: Expr, times: readonly Expr[], file: PythonFile): boolean {
+  const along = times.findIndex((one) => !isOne(one));
+  const ones = onesOf(source, times.length, file);
+  return along >= 0 && ones.size > 0 && !ones.has(along);
 }
 
 /** `mask.unsqueeze(1).unsqueeze(1).repeat(1, heads, n, 1)`, and nothing writes into the copies or lays them out in another shape. */

@@ -53,3 +53,30 @@ def train(styles, times, optimizer):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+class Attention(nn.Module):
+    def __init__(self, heads, width):
+        super().__init__()
+        self.heads = heads
+        self.width = width
+        self.places = nn.Parameter(torch.zeros(8, width))
+
+    def forward(self, mask, scores):
+        # trap: the batch is repeated, not the new dimension
+        mask = mask[:, None, :].repeat(self.heads, 1, 1)
+        # trap: the same, laid out
+        wide = scores.unsqueeze(1).repeat(self.heads, 1, 1)
+        columns = torch.arange(self.width, device=mask.device).repeat(1, self.heads, 1)  # expect: PLM045, by hand
+        rows = torch.arange(self.width, device=mask.device).repeat(self.heads, 1)  # expect: PLM045
+        listed = scores.unsqueeze(0).repeat([self.heads, 1, 1])  # expect: PLM045, by hand
+        return scores + mask.mean() + wide.sum() + columns * rows + listed
+
+
+def attend(masks, scores, optimizer):
+    model = Attention(8, 64).cuda()
+    for mask, score in zip(masks, scores):
+        loss = model(mask.cuda(), score.cuda()).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
