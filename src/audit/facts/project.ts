@@ -166,6 +166,8 @@ export interface ProjectFacts {
   readonly wideData: ReadonlySet<string>;
   /** Modules of programs whose host waits for every kernel. */
   readonly blocking: ReadonlySet<string>;
+  /** Some file of the tree clears gradients by `grad.detach_()`. */
+  readonly cutsGrads: boolean;
   /** Modules of programs that train with autograd's anomaly detection, which waits in every backward function. */
   readonly searching: ReadonlySet<string>;
   /** Modules of programs that have a loss which goes on on the host. */
@@ -447,6 +449,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     choices: otherChoices(summaries, mentioned),
     tried,
     oldTorch: words.has(OLD_TORCH),
+    cutsGrads: summaries.some((file) => file.cutsGrads === true),
     aside: new Map(summaries.flatMap(({ module, aside }) => (aside === undefined ? [] : [[module, aside]]))),
   };
 }

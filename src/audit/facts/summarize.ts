@@ -243,6 +243,7 @@ class Summarizer {
       blocks: (file.mentions("CUDA_LAUNCH_BLOCKING") && file.says(BLOCKS)) || undefined,
       searches: (file.mentions("detect_anomaly") && file.says(SEARCHES)) || undefined,
       states: (STATES.some((word) => file.mentions(word)) && file.says(READS_STATES)) || undefined,
+      cutsGrads: (file.mentions("detach_") && file.says(/\bgrad\.detach_\(/)) || undefined,
       ranks: setsUpRanks(file) || undefined,
       places: choosesDevice(file) || undefined,
       early: calledBeforeChoice(file),

@@ -71,6 +71,8 @@ export interface FileSummary {
   readonly defaults?: true | undefined;
   /** It has the host wait for every kernel. */
   readonly blocks?: true | undefined;
+  /** `param.grad.detach_()`, which gradients that are views of something do not allow. */
+  readonly cutsGrads?: true | undefined;
   /** Autograd's anomaly detection is switched on, at the top or first in a function: it reads every gradient. */
   readonly searches?: true | undefined;
   /** The DataLoaders that it makes. */

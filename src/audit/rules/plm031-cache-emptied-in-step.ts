@@ -1,6 +1,6 @@
 import { keyword } from "../../python/file.ts";
 import { ancestors, blockOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, Node } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import { deleteStatement } from "../edits.ts";
 import { everyUpdate } from "../facts/updates.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -119,6 +119,7 @@ function severityOf(steps: number): Severity {
 function standsAlone(call: Node, facts: Facts): boolean {
   for (const at of ancestors(call)) {
     if (at.kind !== "If" || !isThrottle(at.test)) continue;
+    if (isOnce(at.test)) return false;
     let alone = true;
     for (const statement of at.body)
       walk(statement, (node) => {
@@ -134,6 +135,13 @@ function standsAlone(call: Node, facts: Facts): boolean {
   }
   return false;
 }
+
+/** `step == 1 and epoch == 0`: in one turn of the whole training. */
+const isOnce = (test: Expr): boolean =>
+  test.kind === "Bool" &&
+  test.op === "and" &&
+  test.values.filter((one) => one.kind === "Compare" && one.ops[0] === "==" && one.rights[0]?.kind === "Num")
+    .length > 1;
 
 /** Beside the waking, sleeping or moving of another tenant of the card, which needs the memory itself. */
 function handsOver(call: Node): boolean {

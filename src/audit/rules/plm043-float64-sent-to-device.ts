@@ -72,8 +72,9 @@ export const rule: Rule = {
         fix: {
           grade: "unsafe",
           title: "Make it float32",
-          edits:
-            made === call
+          edits: isMeantWide(data, facts.file)
+            ? []
+            : made === call
               ? addKeyword(
                   call,
                   `dtype=${facts.file.textOf(made.func).replace(/\.?\w+$/, "") || "torch"}.float32`,
@@ -85,6 +86,18 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `np.arange(n, dtype=np.float64)`: who writes it down wants it, for what is computed from there on. */
+function isMeantWide(data: Expr, file: PythonFile, seen = new Set<Expr>()): boolean {
+  if (seen.has(data) || seen.size > 20) return false;
+  seen.add(data);
+  return (
+    /\b(?:float64|double)\b/.test(file.textOf(data)) ||
+    namesIn(data).some((name) =>
+      file.scopes.reaching(name).some(({ value }) => value !== null && isMeantWide(value, file, seen)),
+    )
+  );
+}
 
 const LOADED =
   "The loader makes a float64 tensor of this: twice the bytes to hold, and to copy unless it is cast before";

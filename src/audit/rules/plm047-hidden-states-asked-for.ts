@@ -433,11 +433,16 @@ export const rule: Rule = {
           // Loaded with it, the network may be another than the one that trains; handed out, others may read them.
           ...(step && !handedOut ? severityOf(key, facts) : { severity: "note" as const }),
           message: MESSAGES[key]!,
-          fix: {
-            grade: "unsafe",
-            title: "Do not ask for them",
-            edits: [{ start: flag.value.start, end: flag.value.end, text: "False" }],
-          },
+          // Of what is loaded here and run in another file, that file may take the outputs apart by position.
+          ...(step || facts.backwards.length > 0
+            ? {
+                fix: {
+                  grade: "unsafe" as const,
+                  title: "Do not ask for them",
+                  edits: [{ start: flag.value.start, end: flag.value.end, text: "False" }],
+                },
+              }
+            : {}),
         };
       }
   },

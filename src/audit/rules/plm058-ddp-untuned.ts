@@ -55,9 +55,11 @@ export const rule: Rule = {
           fix: {
             grade: "unsafe",
             title: "Let gradients be views of the buckets",
-            edits: view
-              ? [{ start: view.start, end: view.end, text: "True" }]
-              : addKeyword(call, "gradient_as_bucket_view=True", file),
+            edits: facts.project.cutsGrads
+              ? []
+              : view
+                ? [{ start: view.start, end: view.end, text: "True" }]
+                : addKeyword(call, "gradient_as_bucket_view=True", file),
           },
         };
     }
