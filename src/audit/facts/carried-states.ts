@@ -14,7 +14,7 @@ import { assignsOfKind } from "./assigns.ts";
 
 /** What a state is called that a network hands from one step to the next. */
 export const STATE =
-  /hidden|recurrent|(?:^|_)hxs$|^_?(?:hid|h|c|hx|cx|h_?[0nt]|c_?[0nt]|hc)$|^(?:\w+_)?states?$|^mems?$|memory|carry|^(?:ctx|context)$/;
+  /hidden|recurrent|(?:^|_)hxs$|^_?(?:hid|h|c|hx|cx|h_?[0nt]|c_?[0nt]|hc)$|^(?:val|eval|test|enc|dec|prev|last|init|new|next)_(?:h|c|hx|cx|hid)$|^(?:\w+_)?states?$|^mems?$|memory|carry|^(?:ctx|context)$/;
 
 /** `hidden.detach()`, `hidden = hidden.data`, `repackage_hidden(hidden)` */
 export function isCutOff(name: string, within: Node, file: PythonFile): boolean {

@@ -115,6 +115,16 @@ function withoutCopies(own: string, file: PythonFile): string {
 /** Functions that only measure. */
 const MEASURING = /eval|valid|test|infer|perplexity/i;
 
+/** `for x, y in batches(val_data):` beside the training, of which only numbers are taken. */
+function judges(loop: Loop, { backwards, file }: Facts): boolean {
+  return (
+    loop.kind === "For" &&
+    /(?:^|[^a-z])(?:val|valid|validation|test|eval|dev)(?:[^a-z]|$)/i.test(file.textOf(loop.iter)) &&
+    !backwards.some(({ call }) => contains(loop, call)) &&
+    file.callsNamed("item").some((call) => contains(loop, call))
+  );
+}
+
 /**
  * `out, hidden = net(x, hidden)` in a loop that measures or acts, and differentiates nothing: the state holds the graphs
  * of all turns until somebody lets go of it.
@@ -147,7 +157,12 @@ export function* throughRollout(facts: Facts): Generator<Idle> {
     const beside = facts.backwards.some((one) => functionOf(one.call) === fn);
     if (fn?.kind === "Lambda") continue;
     // In a game that is learnt from, what is drawn may be differentiated by the chance it had.
-    if (beside && !collects && (isPlayedOn(given, loop, facts) || !isDrawn(loop, facts))) continue;
+    if (
+      beside &&
+      !collects &&
+      (isPlayedOn(given, loop, facts) || !(isDrawn(loop, facts) || judges(loop, facts)))
+    )
+      continue;
     if (beside && file.once(anyCutsItsOwn)) continue;
     const within = beside ? loop : (fn ?? file.tree.module);
     const all = [given.id, ...names];

@@ -74,7 +74,7 @@ export function likelyBatch(expr: Expr, file: PythonFile, depth = 0): boolean {
     if (file.dotted(func) === "torch.autograd.Variable")
       return expr.args[0] !== undefined && again(expr.args[0].value);
     if (
-      /^(?:builtins\.(?:list|tuple|dict|zip|map|enumerate)|torch\.(?:flip|rot90|roll|unsqueeze|as_tensor))$/.test(
+      /^(?:builtins\.(?:list|tuple|dict|zip|map|enumerate)|torch\.(?:flip|rot90|roll|unsqueeze|as_tensor|split|chunk|unbind|narrow|transpose|permute))$/.test(
         file.dotted(func) ?? "",
       )
     )

@@ -275,7 +275,16 @@ export function likelyStep(fn: FunctionDef | Lambda | null, file: PythonFile): b
     return false;
   // `def loss_boxes(self, outputs, targets)` of a criterion that has several, and takes those with a weight.
   const isTerm = cls !== null && /Criterion|Loss/.test(cls.name) && fn.name.startsWith("loss_");
-  return (isTerm || STEPS.test(fn.name)) && file.says(TRAINS);
+  return (isTerm || STEPS.test(fn.name) || takesOneStep(fn, file)) && file.says(TRAINS);
+}
+
+/** `def train_from_torch(self, batch)`: differentiates and steps, and neither in a loop. */
+function takesOneStep(fn: FunctionDef, file: PythonFile): boolean {
+  if (!/^_?(?:train|fit|learn|update|optimi[sz]e)/.test(fn.name)) return false;
+  return ["backward", "step"].every((name) => {
+    const calls = file.callsNamed(name).filter((call) => functionOf(call) === fn);
+    return calls.length > 0 && !calls.some(isInLoop);
+  });
 }
 
 /** What is called here, but by the example at the end of its file alone: `if __name__ == "__main__":` and nothing else. */
@@ -366,6 +375,12 @@ function holdsSeldom(test: Expr, file: PythonFile): boolean {
   if (test.kind === "Bool" && test.op === "and") return test.values.some((one) => holdsSeldom(one, file));
   if (SELDOM.test(file.textOf(test))) return true;
   if (isForNow(test, file)) return true;
+  // `def forward(self, ids, is_training=False)`: a training asks for it.
+  if (
+    test.kind === "Name" &&
+    /^(?:(?:is|in|for)_)?train(?:ing)?$|^(?:return|compute|calc)_loss$/.test(test.id)
+  )
+    return false;
   if (test.kind === "Name")
     return file.scopes
       .reaching(test)

@@ -82,6 +82,7 @@ export const rule: Rule = {
           isAverageOfAnother(call, facts) ||
           isPartThatTeaches(call, facts) ||
           isBesideLearner(call, facts) ||
+          (facts.guesses && isBesideUnrecorded(call, facts)) ||
           (facts.gradMode(call) === "on" && everyRound(call, facts)));
       if (!runs && !loose) continue;
       const certain =
@@ -147,6 +148,14 @@ export const rule: Rule = {
         };
   },
 };
+
+/** `with torch.no_grad(): out = actor(x)`, and below it `ref = ref_model(x)`: what acts for a step runs the others unrecorded. */
+function isBesideUnrecorded(call: Call, facts: Facts): boolean {
+  const fn = functionOf(call);
+  if (!facts.anyTraining || fn?.kind !== "FunctionDef" || facts.gradMode(call) !== "on") return false;
+  const beside = facts.file.all("Call").filter((one) => functionOf(one) === fn);
+  return beside.some((one) => lexicalGrad(one, facts.file) === "off" && isNetwork(one.func, facts));
+}
 
 /** In a loss that is handed the teacher, by whom it may be frozen, or in a function that is judged where it is called. */
 function isHandedTeacherHere({ func }: Call, facts: Facts): boolean {
