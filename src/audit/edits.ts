@@ -94,11 +94,12 @@ export function deleteStatement(statement: Stmt, file: PythonFile): Edit[] {
   ];
 }
 
-/** `if step % 10 == 0:` without an else, and not itself one of several branches. */
+/** `if step % 10 == 0:` or `if torch.cuda.is_available():` without an else, and not itself one of several branches. */
 function isIdle(test: If, file: PythonFile): boolean {
   let asks = false;
-  walk(test.test, ({ kind }) => {
-    if (kind === "Call" || kind === "Await" || kind === "Walrus" || kind === "Yield") asks = true;
+  walk(test.test, (node) => {
+    const isHarmless = node.kind === "Call" && file.dotted(node.func) === "torch.cuda.is_available";
+    if (/^(?:Call|Await|Walrus|Yield)$/.test(node.kind) && !isHarmless) asks = true;
     return !asks;
   });
   const isBranch = test.parent?.kind === "If" && test.parent.orelse.includes(test);

@@ -89,8 +89,11 @@ function runsNetwork(expr: Expr, facts: Facts): boolean {
   return found;
 }
 
-/** The definitions behind a loss that carry a graph, as far as names show; what is detached is not followed. */
-export function graphBehind(loss: Expr, facts: Facts): ReadonlySet<Definition> {
+/**
+ * The definitions behind a loss that carry a graph, as far as names show; what is detached is not followed. With `maybe` also
+ * those that are one of several things that a call of nobody knows what gave.
+ */
+export function graphBehind(loss: Expr, facts: Facts, maybe = false): ReadonlySet<Definition> {
   const found = new Set<Definition>();
   const seen = new Set<Definition>();
   const follow = (expr: Expr): void =>
@@ -106,7 +109,13 @@ export function graphBehind(loss: Expr, facts: Facts): ReadonlySet<Definition> {
           const { what, graph } = facts.valueOfDefinition(one);
           if (what === "module" || what === "number" || what === "optimizer" || graph === "no") continue;
           if (facts.gradMode(one.node) === "off") continue;
-          const carries = graph === "yes" || (one.value !== null && runsNetwork(one.value, facts));
+          const carries =
+            graph === "yes" ||
+            (one.value !== null && runsNetwork(one.value, facts)) ||
+            (maybe &&
+              one.how === "unpack" &&
+              one.value?.kind === "Call" &&
+              !facts.file.dotted(one.value.func));
           if (carries && !facts.networks.is(node)) found.add(one);
           if (one.value) follow(one.value);
         }

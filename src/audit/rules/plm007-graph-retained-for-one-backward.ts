@@ -460,14 +460,15 @@ function sharesNothing(call: Call, facts: Facts): boolean {
   const mine = graphBehind(own.loss!, facts);
   if (mine.size === 0 || [...mine].some((one) => one.how === "param" || !contains(within, one.node)))
     return false;
+  const all = graphBehind(own.loss!, facts, true);
   return here.every((other) => {
     if (other === own) return true;
-    const theirs = graphBehind(other.loss!, facts);
+    const theirs = graphBehind(other.loss!, facts, true);
     return (
-      theirs.size > 0 &&
+      graphBehind(other.loss!, facts).size > 0 &&
       // `first, second = net(x)` are of one graph.
       ![...theirs].some(
-        (one) => mine.has(one) || [...mine].some(({ value }) => value !== null && value === one.value),
+        (one) => all.has(one) || [...all].some(({ value }) => value !== null && value === one.value),
       )
     );
   });

@@ -76,6 +76,8 @@ export const rule: Rule = {
  */
 function isSame(made: Call, call: Call, facts: Facts): boolean {
   if (keyword(made, "pin_memory") || keyword(made, "requires_grad")) return false;
+  // `torch.normal(means, deviations)` is where these are, and takes no device.
+  if (lastWord(made.func) === "normal" && !argument(made, "size", 2)) return false;
   if (keyword(made, "dtype") && (keyword(call, "dtype") || positional(call, 1))) return false;
   if (lastWord(call.func) !== "cuda") return true;
   const to = argument(call, "device", 0);

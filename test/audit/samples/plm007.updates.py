@@ -52,3 +52,15 @@ def train_both(first, second, of_first, of_second, loader):
         # trap: what both are given is data, and has no graph
         fit_first(first, of_first, x, y)
         fit_second(second, of_second, x, y)
+
+
+class Agent:
+    def update(self, batch):
+        action, belief, task = self.agent(batch["obs"], batch["context"])
+        values = self.qf(batch["obs"], task if self.through else task.detach())
+        value_loss = F.mse_loss(values, batch["rewards"])
+        context_loss = self.prior(belief).mean()
+        # trap: both may go through what the agent made of the context
+        context_loss.backward(retain_graph=True)
+        value_loss.backward()
+        self.optimizer.step()
