@@ -56,6 +56,7 @@ test.each([
   ["args.tell", parsed('"--tell", default=True')],
   ["not args.quiet", parsed('"--quiet", action="store_true"')],
   ["args.unheard_of", parsed('"--tell"')],
+  ["args.tell", parsed('"--tell", action="store_false", default=None')],
   ["args.tell", `${parsed('"--tell"')}parser.set_defaults(tell=True)\n`],
 ])("what runs with %s by default, or may well, stays what it is", (asked, options) => {
   expect(found(asked, options)).toMatchObject([{ severity: "warning" }]);
@@ -190,6 +191,25 @@ test("a module that only another choice of an option imports is not what runs", 
   expect(severities("small")).toEqual(["nets/small.py warning", "nets/large.py note"]);
   expect(severities("large")).toEqual(["nets/small.py note", "nets/large.py warning"]);
   expect(severities("other")).toEqual(["nets/small.py warning", "nets/large.py warning"]);
+});
+
+test("a program beside the one that an option names is a program all the same", () => {
+  const { findings } = auditTexts(
+    [
+      {
+        path: "team/build.py",
+        text: 'import importlib\nnet = importlib.import_module(f"team.{args.net}").Model()\n',
+      },
+      { path: "team/options.py", text: parsed('"--net", default="small"') },
+      { path: "team/small.py", text: "import torch\n\n\nclass Model(torch.nn.Module):\n    pass\n" },
+      {
+        path: "team/train.py",
+        text: `${TRAIN.replace("if TEST", "if True")}\n\nif __name__ == "__main__":\n    train(None, [], None, None)\n`,
+      },
+    ],
+    SETTINGS,
+  );
+  expect(findings).toMatchObject([{ path: "team/train.py", severity: "warning" }]);
 });
 
 test("what needs more devices than an option asks for by default is a note", () => {

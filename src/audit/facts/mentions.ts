@@ -443,7 +443,9 @@ export function otherChoices(summaries: readonly FileSummary[], mentioned: Menti
   if (!isByName(mentioned)) return new Set();
   const defaults = new Set(summaries.flatMap(({ options }) => Object.values(options ?? {})));
   const folder = (module: string): string => module.slice(0, module.lastIndexOf("."));
-  const modules = summaries.map(({ module }) => module).filter((module) => module.includes("."));
+  const modules = summaries.flatMap(({ module, main, trains }) =>
+    module.includes(".") && !(main && trains) ? [module] : [],
+  );
   const isDefault = (module: string): boolean =>
     defaults.has(last(module)) || defaults.has(last(module).replace(/_[a-z]+$/, ""));
   const chosen = new Set(modules.filter(isDefault).map(folder));

@@ -1,4 +1,4 @@
-import { isTrue, keyword, positional } from "../../python/file.ts";
+import { isNone, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { isSelf } from "./classes.ts";
@@ -157,8 +157,9 @@ const SWITCHES: ReadonlyMap<string, boolean> = new Map([
 
 function parsedDefault(call: Call): Default | undefined {
   const given = keyword(call, "default")?.value;
-  if (given) return literal(given);
   const action = keyword(call, "action")?.value;
+  // A switch that is nothing unless it is turned leaves what is written elsewhere.
+  if (given) return action && isNone(given) ? undefined : literal(given);
   if (action) return action.kind === "Str" ? SWITCHES.get(action.value ?? "") : undefined;
   return isTrue(keyword(call, "required")?.value ?? null) ? undefined : null;
 }
