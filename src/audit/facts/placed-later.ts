@@ -1,10 +1,22 @@
 import { positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, blockOf, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
+import { ancestors, blockOf, classOf, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Arg, Attribute, Call, Expr, Node, Subscript } from "../../python/tree.ts";
-import { selfAttribute } from "./classes.ts";
+import type {
+  Arg,
+  Attribute,
+  Call,
+  Expr,
+  FunctionDef,
+  Name,
+  Node,
+  Param,
+  Return,
+  Subscript,
+} from "../../python/tree.ts";
+import { methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
+import { isKnownTensor } from "./known-tensors.ts";
 import { callsOf, paramGiven } from "./returns.ts";
 
 /** Whether what was loaded may come on the host instead of the device it was saved from. */
@@ -36,7 +48,7 @@ const REMAKES =
   /^_?(?:convert|transfer|remap|rename|strip|clean|adapt|filter|fix|remove|resize|interpolate|unwrap|match|extract|replace)(?:_\w*)?$/;
 
 const TELLS =
-  /^(?:_metadata|keys|shape|size|dim|ndim|numel|nelement|dtype|update|clear|load_state_dict|__class__|__len__|named_modules)$/;
+  /^(?:_metadata|keys|shape|size|dim|ndim|numel|nelement|dtype|update|clear|append|extend|insert|sort|reverse|load_state_dict|__class__|__len__|named_modules)$/;
 
 /** Numbers, names and settings, by the key they are under. */
 const PLAIN_KEY =
@@ -47,6 +59,8 @@ const TENSORS_KEY =
 interface Search {
   readonly facts: Facts;
   readonly seen: Set<unknown>;
+  /** Joined by torch with others, as tensors alone are. */
+  joined: boolean;
 }
 
 /**
@@ -54,13 +68,33 @@ interface Search {
  * loads, a network that is sent to the device. What is used as it comes must come where it is used.
  */
 export function isPlacedLater(loaded: Expr, facts: Facts): boolean {
-  return settles(loaded, { facts, seen: new Set() }, 0);
+  return settles(loaded, { facts, seen: new Set(), joined: false }, 0);
+}
+
+/**
+ * A tensor that is kept beside others, and all that becomes of them would be the same on the host: they are joined and copied there,
+ * shown or saved. Compared with what stays on the device, or gathered from all ranks, they must be there.
+ */
+export function isKeptForHost(added: Expr, facts: Facts): boolean {
+  const search: Search = { facts, seen: new Set(), joined: false };
+  return !isDict(added, facts) && settles(added, search, 0) && (search.joined || isKnownTensor(added, facts));
+}
+
+/** `out["logits"]`, `out.items()` of what is kept whole. */
+function isDict(added: Expr, { file }: Facts): boolean {
+  const made = added.kind === "Name" ? file.scopes.reaching(added) : [];
+  return made
+    .flatMap((one) => file.scopes.uses(one))
+    .some(({ parent }) =>
+      parent?.kind === "Subscript"
+        ? parent.index.kind === "Str"
+        : parent?.kind === "Attribute" && /^(?:items|keys|values|get|update)$/.test(parent.attr),
+    );
 }
 
 function settles(expr: Expr, search: Search, depth: number): boolean {
   if (depth > 24) return false;
   const { facts } = search;
-  const { file } = facts;
   const on = (one: Expr): boolean => settles(one, search, depth + 1);
   const { parent } = expr;
   switch (parent?.kind) {
@@ -78,9 +112,16 @@ function settles(expr: Expr, search: Search, depth: number): boolean {
     case "For":
     case "Clause":
       return parent.iter !== expr || isGoneThrough(parent.target, expr, search, depth);
+    case "Tuple": {
+      const at = parent.items.indexOf(expr);
+      if (parent.parent?.kind === "Return") return isReturned(parent.parent, at, search, depth);
+      const target = parent.parent?.kind === "Assign" ? parent.parent.targets[0] : null;
+      return target?.kind === "Tuple" && target.items.length === parent.items.length
+        ? isBoundTo(target.items[at]!, search, depth)
+        : on(parent);
+    }
     case "Comp":
     case "Dict":
-    case "Tuple":
     case "List":
     case "Set":
     case "Starred":
@@ -93,15 +134,18 @@ function settles(expr: Expr, search: Search, depth: number): boolean {
       return isWithNumber(parent.left === expr ? parent.right : parent.left, facts) && on(parent);
     case "Unary":
       return parent.op === "not" || on(parent);
-    case "Return": {
-      const fn = functionOf(parent);
-      const calls = fn?.kind === "FunctionDef" ? callsOf(fn, file) : [];
-      return (
-        search.seen.has(parent) ||
-        (search.seen.add(parent), calls.length > 0 && calls.every((one) => on(one)))
-      );
-    }
+    case "AugAssign":
+      return parent.value === expr && parent.op === "+" && isHeldBy(parent.target, search, depth);
+    case "Return":
+      return isReturned(parent, null, search, depth);
     case "Compare":
+      return [parent.left, ...parent.rights].every(
+        (one) =>
+          one === expr ||
+          one.kind === "Const" ||
+          isWithNumber(one, facts) ||
+          /^(?:not )?in$/.test(parent.ops[0]!),
+      );
     case "Str":
     case "If":
     case "While":
@@ -112,6 +156,26 @@ function settles(expr: Expr, search: Search, depth: number): boolean {
     default:
       return false;
   }
+}
+
+/** What the calls in this file make of it, or of one of several that are returned together. */
+function isReturned(by: Return, index: number | null, search: Search, depth: number): boolean {
+  const { file } = search.facts;
+  if (search.seen.has(by)) return true;
+  search.seen.add(by);
+  const fn = functionOf(by);
+  const end = fn?.kind === "FunctionDef" ? epochEnd(fn) : null;
+  const given = end && file.scopes.definitionAt(end);
+  if (given) return isSettled(given, search, depth);
+  const calls = fn?.kind === "FunctionDef" ? callsOf(fn, file) : [];
+  return (
+    calls.length > 0 &&
+    calls.every((call) => {
+      const target = index !== null && call.parent?.kind === "Assign" ? call.parent.targets[0] : null;
+      const part = target?.kind === "Tuple" ? target.items[index!] : undefined;
+      return part ? isBoundTo(part, search, depth) : settles(call, search, depth + 1);
+    })
+  );
 }
 
 /** An argument of a call: of one that copies it, that says it, or of a function of this file that does nothing else with it. */
@@ -136,6 +200,7 @@ function isGivenTo(arg: Arg, search: Search, depth: number): boolean {
   if (/^(?:update|append|extend)$/.test(word) && call.func.kind === "Attribute")
     return isHeldBy(call.func.value, search, depth);
   // Computed with nothing that is on the device, as far as is seen.
+  if (/^torch\.(?:cat|concat|concatenate|stack|vstack|hstack)$/.test(name)) search.joined = true;
   if (name.startsWith("torch.") && !/^torch\.(?:save|jit|utils|distributed)\b/.test(name))
     return (
       call.args.every(({ value }) => value === arg.value || isOfHost(value, facts)) &&
@@ -213,7 +278,7 @@ function isSettled(made: Definition, search: Search, depth: number): boolean {
   const uses = search.facts.file.scopes.uses(made);
   const moved = uses.find((use) => isMovedInPlace(use, made.node));
   return (
-    uses.length > 0 &&
+    (uses.length > 0 || made.how === "unpack") &&
     uses.every((use) => (moved !== undefined && use.start >= moved.start) || settles(use, search, depth + 1))
   );
 }
@@ -245,10 +310,36 @@ function testWords(test: Expr): string {
 
 /** `kept` of `kept[name] = loaded`: whatever that is read for. */
 function isHeldBy(root: Expr, search: Search, depth: number): boolean {
+  if (root.kind === "Subscript" && root.index.kind === "Str" && root.value.kind === "Name")
+    return isHeldUnder(root.value, root.index.value, search, depth);
   if (root.kind === "Subscript") return isHeldBy(root.value, search, depth);
   if (root.kind === "Name")
     return search.facts.file.scopes.reaching(root).every((one) => isSettled(one, search, depth));
   return selfAttribute(root) !== null && isOwn(root as Attribute, search, depth);
+}
+
+/** `kept["scores"]`, wherever that is read; what stands under other keys is another thing. */
+function isHeldUnder(holder: Name, key: string | null, search: Search, depth: number): boolean {
+  const { scopes } = search.facts.file;
+  return scopes.reaching(holder).every((one) => {
+    const entry = `${one.node.start} ${key}`;
+    if (search.seen.has(one) || search.seen.has(entry)) return true;
+    search.seen.add(entry);
+    return scopes.uses(one).every((use) => {
+      const { parent } = use;
+      const isOther =
+        parent?.kind === "Subscript" && parent.index.kind === "Str" && parent.index.value !== key;
+      return isOther || settles(use, search, depth + 1);
+    });
+  });
+}
+
+/** `outputs` of `def validation_epoch_end(self, outputs)`, for what the step beside it returns. */
+function epochEnd(step: FunctionDef): Param | null {
+  const cls = classOf(step);
+  if (!cls || !/^(?:validation|test|predict)_step$/.test(step.name)) return null;
+  const name = step.name.replace(/step$/, "epoch_end");
+  return methodsOf(cls).find((method) => method.name === name)?.params[1] ?? null;
 }
 
 /** `self.loaded`, wherever the file reads it. */
