@@ -52,7 +52,7 @@ const TELLS =
 
 /** Numbers, names and settings, by the key they are under. */
 const PLAIN_KEY =
-  /(?:^|_)(?:epochs?|steps?|iters?|iterations?|iter_num|it|best|acc\w*|loss\w*|lr|args|opts?|options|config|cfg|conf|hparams|hyper_?param(?:eter)?s|version|name|seed|metrics?|scores?|vocab\w*|class(?:es)?|names|settings|kwargs|meta|info|rng|time|size|dims?|arch|psnr|ssim|bleu|fid|history|log|errors?|patience|count|num|idx|params_dict|model_args|git|date|prec\d?|top\d|hp|str)(?:\d|_|$)/i;
+  /(?:^|_)(?:epochs?|steps?|iters?|iterations?|iter_num|it|best|acc\w*|loss\w*|lr|args|opts?|options|config|cfg|conf|hparams|hyper_?param(?:eter)?s|version|name|seed|metrics?|scores?|vocab\w*|class(?:es)?|names|settings|kwargs|meta|info|rng|time|size|dims?|arch|psnr|ssim|bleu|fid|history|log|errors?|patience|count|num|idx|params_dict|model_args|git\w*|date|prec\d?|top\d|hp|str)(?:\d|_|$)/i;
 const TENSORS_KEY =
   /state|(?:^|_)(?:model|net\w*|weights?|ema|optim\w*|params?|parameters|encoder|decoder|generator)$/i;
 
