@@ -1,49 +1,55 @@
-import torch
+"""A batch in parts of a given size: by the mean of each, or by the sum over all samples."""
+
+import math
+
 import torch.nn.functional as F
 
 
-def cached(net, optimizer, batches, parts, kept):
-    # trap: each turn has the loss of the whole batch, and its own part of the gradient
-    for j in range(parts):
-        out = net(batches[j].cuda())
-        rows = torch.cat(kept[:j] + [out] + kept[j + 1 :])
-        loss = contrast(rows)
-        loss.backward()
-    optimizer.step()
-    optimizer.zero_grad()
-
-
-def placed(net, optimizer, batches, accum_steps, kept):
-    for batch in batches:
-        # trap: the same, put in its place
-        for j in range(accum_steps):
-            kept[j] = net(batch[j].cuda())
-            loss = contrast(torch.cat(kept))
-            loss.backward()
-            kept[j] = kept[j].detach()
-        optimizer.step()
-        optimizer.zero_grad()
-
-
-def divided(net, optimizer, loader, config):
+def means(model, loader, optimizer, settings):
     for x, y in loader:
-        # trap: divided, as a number
-        for j in range(config["num_accumulations"]):
-            loss = F.cross_entropy(net(x[j].cuda()), y[j].cuda())
-            loss = loss / float(config["num_accumulations"])
-            loss.backward()
-        optimizer.step()
         optimizer.zero_grad()
-
-
-def summed(net, optimizer, loader, config):
-    for x, y in loader:
-        for j in range(config["num_accumulations"]):
-            loss = F.cross_entropy(net(x[j].cuda()), y[j].cuda())
+        for part in range((settings["batch"] - 1) // settings["micro"] + 1):
+            at = slice(part * settings["micro"], (part + 1) * settings["micro"])
+            loss = F.mse_loss(model(x[at].cuda()), y[at].cuda(), reduction="none").mean()
             loss.backward()  # expect: PLM065
         optimizer.step()
+
+
+def sums(model, loader, optimizer, settings):
+    for x, y in loader:
         optimizer.zero_grad()
+        for part in range((settings["batch"] - 1) // settings["micro"] + 1):
+            at = slice(part * settings["micro"], (part + 1) * settings["micro"])
+            # trap: its share of the mean over the whole batch
+            loss = F.mse_loss(model(x[at].cuda()), y[at].cuda(), reduction="none").sum() / settings["batch"]
+            loss.backward()
+        optimizer.step()
 
 
-def contrast(rows):
-    return (rows @ rows.T).logsumexp(-1).mean()
+def rounded(model, loader, optimizer, micro_size):
+    for x, y in loader:
+        optimizer.zero_grad()
+        parts = math.ceil(len(x) / micro_size)
+        for part in range(parts):
+            at = slice(part * micro_size, (part + 1) * micro_size)
+            each = F.cross_entropy(model(x[at].cuda()), y[at].cuda(), reduction="none")
+            loss = each.sum()
+            # trap: the same, of a number of parts that has a name
+            loss /= len(x)
+            loss.backward()
+        optimizer.step()
+
+
+def others(model, loader, optimizer, batch_size, micro_size, logger):
+    for x, y in loader:
+        optimizer.zero_grad()
+        for part in range(batch_size // micro_size):
+            at = slice(part * micro_size, (part + 1) * micro_size)
+            loss = F.cross_entropy(model(x[at].cuda()), y[at].cuda())
+            loss.backward()  # expect: PLM065
+            logger.log(part / batch_size_of(x))
+        optimizer.step()
+
+
+def batch_size_of(x):
+    return x.shape[0]
