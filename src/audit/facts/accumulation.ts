@@ -65,10 +65,13 @@ export function isDivided(whole: string, count: string): boolean {
   // `loss.item() / n` is for the log.
   const logged = whole.replace(/\.(?:item|detach|tolist)\(\)(?:\.\w+\(\))*\s*\/\s*[\w.]+/g, "");
   // A weighted mean, `(loss * weight).sum() / weight.sum()`: the weights are divided out again.
-  const text = logged.replace(
-    /\*\s*(\w+)\)(?:\.(?:sum|mean)\([^()]*\))?\s*\/\s*(?:torch\.(?:sum|mean)\(\1\b|\(?\1\.(?:sum|mean)\()/g,
-    "",
-  );
+  const text = logged
+    // `loss / float(config["parts"])`
+    .replace(/\b(?:float|int)\(([^()]*)\)/g, "$1")
+    .replace(
+      /\*\s*(\w+)\)(?:\.(?:sum|mean)\([^()]*\))?\s*\/\s*(?:torch\.(?:sum|mean)\(\1\b|\(?\1\.(?:sum|mean)\()/g,
+      "",
+    );
   return (
     text.includes(`/ ${count}`) ||
     text.includes(`/${count}`) ||

@@ -1,7 +1,7 @@
 import { isFalse, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { blockOf, classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
-import type { Call, FunctionDef } from "../../python/tree.ts";
+import { blockOf, classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import type { Call, Expr, FunctionDef } from "../../python/tree.ts";
 import { callsBehind } from "./behind-loss.ts";
 import { methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
@@ -44,8 +44,9 @@ export function isEvaluation(call: Call, facts: Facts): boolean {
       !OTHERWISE.test(text) &&
       (call.args.length > 0 || text.startsWith("self.") || /estimate_loss/.test(text)) &&
       facts.callee(call)?.reachesBackward !== true &&
+      !isOfNumbers(call, facts) &&
       !isForward(call, facts)) ||
-    isEvalMode(call) ||
+    (isEvalMode(call) && !isForSaving(call, facts)) ||
     // `callback_verification(step, backbone)`
     (text.endsWith("verification") && call.args.some(({ value }) => isNetwork(value, facts))) ||
     evaluatorCalled(call, facts) !== null ||
@@ -54,6 +55,50 @@ export function isEvaluation(call: Call, facts: Facts): boolean {
       !isOfStep(call, facts))
   );
 }
+
+/** `get_evaluation(y.cpu().numpy(), scores.numpy())`, `evaluator.eval({"y_true": y, "y_pred": scores})`: a metric of what is there. */
+function isOfNumbers({ args, func }: Call, { file }: Facts): boolean {
+  const [first] = args;
+  const given = first?.value.kind === "Name" ? file.scopes.onlyValue(first.value) : first?.value;
+  if (given?.kind === "Dict") return func.kind === "Attribute";
+  const isArray = (one: Expr): boolean =>
+    one.kind === "Call" && one.func.kind === "Attribute" && one.func.attr === "numpy";
+  return (
+    first !== undefined &&
+    isArray(first.value) &&
+    args.every(({ name, value }) => name !== null || isArray(value))
+  );
+}
+
+/** `net.eval().cpu()`, `copy.deepcopy(net).eval()`, or with nothing below it that runs the network before it is saved. */
+function isForSaving(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const { func, parent } = call;
+  const of = func.kind === "Attribute" ? func.value : func;
+  if (of.kind === "Call" && /\bdeepcopy$/.test(file.textOf(of.func))) return true;
+  const chained = parent?.kind === "Attribute" && parent.parent?.kind === "Call" ? parent : null;
+  const leaves = chained !== null && chained.attr === "cpu";
+  const statement = statementOf(call);
+  const block = statement ? (blockOf(statement) ?? []) : [];
+  const rest = block.slice(block.indexOf(statement!) + 1);
+  const saves = file.callsNamed("save").filter((one) => rest.some((at) => contains(at, one)));
+  if (saves.length === 0) return false;
+  if (leaves) return true;
+  const until = rest.findIndex((at) => saves.some((one) => contains(at, one)));
+  // What else is called on the way there may well run it.
+  let runs = false;
+  for (const at of rest.slice(0, until + 1))
+    walk(at, (node) => {
+      runs ||= node.kind === "For" || node.kind === "While";
+      runs ||= node.kind === "Call" && !OF_SAVING.test(lastWord(node.func));
+      return !runs;
+    });
+  const after = rest.slice(until + 1);
+  return !runs && (after.length === 0 || after.some((at) => /\.train\(/.test(file.textOf(at))));
+}
+
+const OF_SAVING =
+  /^(?:save|open|print|join|format|str|cpu|to|state_dict|info|makedirs|mkdir|exists|isdir|dirname|ctime|replace|time)$/;
 
 /** `model.eval()`, `model.train(False)` */
 function isEvalMode(call: Call): boolean {

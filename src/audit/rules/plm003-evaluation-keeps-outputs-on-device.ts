@@ -1,4 +1,4 @@
-import { positional } from "../../python/file.ts";
+import { isFalse, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
@@ -9,6 +9,7 @@ import { onTensor } from "../facts/on-tensor.ts";
 import { handedToKeepers } from "../facts/keepers.ts";
 import { keptByEvaluators } from "../facts/kept-by-evaluators.ts";
 import { isMaybeNumber, keeps, parts } from "../facts/kept.ts";
+import { isKeptForHost } from "../facts/placed-later.ts";
 import { isEvaluating, isOlderThan, puts } from "../facts/likely-puts.ts";
 import { iteratedText } from "../facts/loaders.ts";
 import { isNetwork, networkCall, runsReturnedTo } from "../facts/networks.ts";
@@ -32,46 +33,80 @@ export const rule: Rule = {
   },
   *check(facts) {
     if (!facts.accelerator) return;
-    for (const keep of keeps(facts)) {
-      // What a batch gave, piece by piece: `bank[key] = feature`. Appended, the pieces may be anything, texts among them.
-      const named = keep.loop?.kind === "For" && isWritten(keep.loop.iter);
-      const loop =
-        keep.loop && (keep.at.kind === "Assign" || named) ? batchesOf(keep.loop, facts) : keep.loop;
-      // A list that dies with the batch.
-      if (loop && loop !== keep.loop && isBegunIn(keep.root, loop, facts)) continue;
-      const through = loop ? goneThrough(loop, facts) : null;
-      if (keep.how === "list" && loop && through && !isComparedWith(keep.root, facts))
-        for (const finding of pieces(keep.added, facts).flatMap((piece) => [
-          ...judge(piece, loop, through, `\`${facts.file.textOf(keep.root)}\``, facts),
-        ]))
-          // What is spread into the list may be anything that can be gone through.
-          yield loop !== keep.loop || loop.kind !== "For" || (keep.at.kind === "Call" && isExtend(keep.at))
-            ? { ...finding, severity: "note" }
-            : finding;
-    }
-    for (const { parent } of facts.file.callsNamed("cat", "concat", "concatenate", "hstack", "vstack")) {
-      const statement = parent?.kind === "IfExp" ? parent.parent : parent;
-      if (statement?.kind !== "Assign") continue;
-      const grown = grownBy(statement, facts);
-      const [loop] = loopsAround(statement);
-      if (grown && loop?.kind === "For")
-        yield* judge(grown, loop, loop.iter, `\`${facts.file.textOf(statement.targets[0]!)}\``, facts);
-    }
-    yield* nested(facts);
-    yield* comprehensions(facts);
-    yield* steps(facts);
-    yield* onSelf(facts);
-    yield* byEvaluator(facts);
-    yield* byMeter(facts);
-    yield* byRows(facts);
-    if (!facts.guesses) return;
-    yield* likelyKept(facts);
-    for (const { added, root } of keptByEvaluators(facts)) {
-      const { at, message } = keptOf(added, `\`${facts.file.textOf(root)}\``, facts);
-      yield { at, message };
+    for (const finding of outputs(facts)) {
+      const { fix, ...rest } = finding;
+      const added = finding.at as Expr;
+      if (isJoinedByNumPy(added, facts) || isOfDetector(added, facts)) continue;
+      yield fix && isKeptForHost(added, facts) ? finding : rest;
     }
   },
 };
+
+function* outputs(facts: Facts): Generator<Finding> {
+  for (const keep of keeps(facts)) {
+    // What a batch gave, piece by piece: `bank[key] = feature`. Appended, the pieces may be anything, texts among them.
+    const named = keep.loop?.kind === "For" && isWritten(keep.loop.iter);
+    const loop = keep.loop && (keep.at.kind === "Assign" || named) ? batchesOf(keep.loop, facts) : keep.loop;
+    // A list that dies with the batch.
+    if (loop && loop !== keep.loop && isBegunIn(keep.root, loop, facts)) continue;
+    const through = loop ? goneThrough(loop, facts) : null;
+    if (keep.how === "list" && loop && through && !isComparedWith(keep.root, facts))
+      for (const finding of pieces(keep.added, facts).flatMap((piece) => [
+        ...judge(piece, loop, through, `\`${facts.file.textOf(keep.root)}\``, facts),
+      ]))
+        // What is spread into the list may be anything that can be gone through.
+        yield loop !== keep.loop || loop.kind !== "For" || (keep.at.kind === "Call" && isExtend(keep.at))
+          ? { ...finding, severity: "note" }
+          : finding;
+  }
+  for (const { parent } of facts.file.callsNamed("cat", "concat", "concatenate", "hstack", "vstack")) {
+    const statement = parent?.kind === "IfExp" ? parent.parent : parent;
+    if (statement?.kind !== "Assign") continue;
+    const grown = grownBy(statement, facts);
+    const [loop] = loopsAround(statement);
+    if (!grown || loop?.kind !== "For") continue;
+    const target = statement.targets[0] as Name;
+    for (const finding of judge(grown, loop, loop.iter, `\`${target.id}\``, facts)) {
+      const { fix, ...rest } = finding;
+      yield fix && isBegunOnDevice(target, statement, facts) ? rest : finding;
+    }
+  }
+  yield* nested(facts);
+  yield* comprehensions(facts);
+  yield* steps(facts);
+  yield* onSelf(facts);
+  yield* byEvaluator(facts);
+  yield* byMeter(facts);
+  yield* byRows(facts);
+  if (!facts.guesses) return;
+  yield* likelyKept(facts);
+  for (const { added, root } of keptByEvaluators(facts)) {
+    const { at, message } = keptOf(added, `\`${facts.file.textOf(root)}\``, facts);
+    yield { at, message };
+  }
+}
+
+/** `model(return_loss=False, **batch)`: asked for its results and no loss, a detector of OpenMMLab gives lists of arrays, or of dicts, on the host. */
+function isOfDetector(added: Expr, { file }: Facts): boolean {
+  const made = added.kind === "Name" ? file.scopes.onlyValue(added) : added;
+  return made?.kind === "Call" && isFalse(keyword(made, "return_loss")?.value ?? null);
+}
+
+/** `np.concatenate(kept)` takes nothing that is on a device: what is kept are arrays, or tensors of the host. */
+function isJoinedByNumPy(added: Expr, { file }: Facts): boolean {
+  const call = added.parent?.kind === "Arg" ? added.parent.parent : null;
+  const list = call?.kind === "Call" && call.func.kind === "Attribute" ? call.func.value : null;
+  if (list?.kind !== "Name" || lastWord((call as Call).func) !== "append") return false;
+  return file.scopes
+    .reaching(list)
+    .flatMap((one) => file.scopes.uses(one))
+    .some(
+      ({ parent }) =>
+        parent?.kind === "Arg" &&
+        parent.parent?.kind === "Call" &&
+        /^numpy\.(?:concatenate|v?stack|hstack|array|asarray)$/.test(file.dotted(parent.parent.func) ?? ""),
+    );
+}
 
 /**
  * What is by its name or its making an output, put beside others in a loop of an evaluation: into a list, an entry of a dictionary,
@@ -376,6 +411,15 @@ const LEAVES_DEVICE = /\.(?:cpu|numpy|tolist|item|to|argmax|max|topk)\(/;
 /** `outputs.append(logits.detach())` */
 function isDetached(added: Expr): boolean {
   return added.kind === "Call" && added.func.kind === "Attribute" && added.func.attr === "detach";
+}
+
+/** `rows = torch.empty(0, device=device)`, which what is joined to it must be beside. */
+function isBegunOnDevice(grown: Name, statement: Assign, { file }: Facts): boolean {
+  const begun = file.scopes.lookup(grown)?.definitions ?? [];
+  return begun.some(
+    ({ node, value }) =>
+      !contains(statement, node) && value?.kind === "Call" && /device|cuda|\.to\(/.test(file.textOf(value)),
+  );
 }
 
 /** In a module's forward: what it goes through is one batch. */

@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
-import type { Assign, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
+import type { Assign, Call, Expr, FunctionDef, Lambda, Name, Node } from "../../python/tree.ts";
 import { attributesOf, isModuleRole, isSelf, selfAttribute } from "../facts/classes.ts";
 import { isConstructing } from "../facts/constructing.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -15,6 +15,9 @@ import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { assignsBeyondNames } from "../facts/assigns.ts";
 import { isOfGiven, storedBy, hookFunction } from "../facts/hook-stores.ts";
+import { isCount, isKnownTensor } from "../facts/known-tensors.ts";
+import { isGlobal, rootOf, stores } from "../facts/stores.ts";
+import type { Store } from "../facts/stores.ts";
 
 /** What is kept to be added to a loss. */
 const OF_LOSS = /loss|aux|penal|reg|entropy|kl|balance|log_?prob/i;
@@ -78,12 +81,6 @@ function* found(facts: Facts): Generator<Finding> {
 const PLACES =
   /mask|shape|len|size|idx|index|ids|num|pos|cache|kv|grad|device|dtype|step|weight|param|label|target|anchor|grid|model|net$/i;
 
-interface Store {
-  readonly at: Node;
-  readonly place: Expr;
-  readonly value: Expr;
-}
-
 /** `FEATS[name] = x`, `LAST = y`, `self.seen.update(map=z)`: whatever outlives the call is given what has a graph, as it seems. */
 function* likely(facts: Facts): Generator<Finding> {
   for (const store of stores(facts)) {
@@ -140,44 +137,6 @@ function isUnrecorded(value: Expr, facts: Facts): boolean {
   const { scopes } = facts.file;
   const made = namesIn(value).flatMap((name) => (name.id === "self" ? [] : scopes.reaching(name)));
   return made.length > 0 && made.every(({ node }) => facts.gradMode(node) === "off");
-}
-
-/** Every place but a local name that is given a value. */
-function* stores({ file }: Facts): Generator<Store> {
-  for (const at of file.all("Assign"))
-    for (const target of at.targets) {
-      if (target.kind === "Attribute" || target.kind === "Subscript")
-        yield { at, place: target, value: at.value };
-      else if (target.kind === "Name" && isGlobal(target, file)) yield { at, place: target, value: at.value };
-      else if (target.kind === "Tuple")
-        for (const [index, place] of target.items.entries())
-          if (place.kind === "Attribute" || place.kind === "Subscript")
-            yield {
-              at,
-              place,
-              value: at.value.kind === "Tuple" ? (at.value.items[index] ?? at.value) : at.value,
-            };
-    }
-  for (const at of file.callsNamed("update", "__setitem__", "setdefault")) {
-    const place = at.func.kind === "Attribute" ? at.func.value : null;
-    // `seen.update(map=z)`, `seen.update({"map": z})`
-    if (place)
-      for (const { value, name } of at.args)
-        if (name !== null || value.kind === "Dict" || lastWord(at.func) !== "update")
-          yield { at, place, value };
-  }
-}
-
-/** `global last` above it. */
-function isGlobal(name: Name, { scopes }: PythonFile): boolean {
-  return functionOf(name) !== null && scopes.lookup(name)?.scope.node.kind === "Module";
-}
-
-/** `FEATS` of `FEATS[id(self)]`, `self.seen` of `self.seen["map"]`, `model.seen`. */
-function rootOf(place: Expr): Expr | null {
-  let at = place;
-  while (at.kind === "Subscript") at = at.value;
-  return at.kind === "Name" || at.kind === "Attribute" ? at : null;
 }
 
 /** An object's, a global one, or begun before the loop: what goes with the call or the turn keeps nothing. */
@@ -279,7 +238,7 @@ function* lists(facts: Facts): Generator<Finding> {
       at: call,
       severity: "note",
       message: `\`self.${own}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
-      fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(value, facts) },
+      ...detaching(value, facts),
     };
   }
 }
@@ -304,7 +263,7 @@ function* setters(facts: Facts): Generator<Finding> {
         at: call,
         severity: "note",
         message: `\`self.${begins}…\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
-        fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(value, facts) },
+        ...detaching(value, facts),
       };
   }
 }
@@ -336,7 +295,7 @@ function* onObject(
     at: statement,
     severity: "note",
     message: `\`${file.textOf(target)}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
-    fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(value, facts) },
+    ...detaching(value, facts),
   };
 }
 
@@ -427,9 +386,13 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
     reads.every((read) => selfAttribute(read) !== null && classOf(read) === cls && isUnasked(read, facts));
   if (facts.guesses && isUnrecorded(value, facts)) return;
   if (!cut && !unread && !harmless && !local && !looked && !watched && !unasked) return;
-  if (isSpent(value, facts) || reads.some(isAskedForGradients)) return;
+  if (isSpent(value, facts) || isCount(value, facts) || reads.some(isAskedForGradients)) return;
   const computed = computedWith(reads, fn, facts);
-  const fix = detachKept(statement, value, computed, facts);
+  // What nobody reads here, another file of the tree may read for a loss.
+  const isKnown =
+    (cut && reads.every(isAskedAsTensor)) ||
+    (isKnownTensor(value, facts) && (!unread || facts.project.files < 2));
+  const fix = isKnown ? detachKept(statement, value, computed, facts) : null;
   yield {
     at: statement.value === value ? statement : value,
     ...(cut && !handed && (fn.name === "forward" || !isForward) ? {} : { severity: "note" as const }),
@@ -440,6 +403,18 @@ function* kept(statement: Assign, attribute: string, value: Expr, facts: Facts):
         : `\`self.${attribute}\` keeps this step's graph alive until the next one, and nobody here differentiates it`,
     ...(fix && { fix }),
   };
+}
+
+/** The fix, where what is kept is a tensor for certain. */
+function detaching(value: Expr, facts: Facts): Pick<Finding, "fix"> {
+  return isKnownTensor(value, facts)
+    ? { fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(value, facts) } }
+    : {};
+}
+
+/** `self.last.detach()`, which nothing but a tensor has. */
+function isAskedAsTensor({ parent }: Node): boolean {
+  return parent?.kind === "Attribute" && /^(?:detach|cpu|item|data|numpy)$/.test(parent.attr);
 }
 
 /** `self.training = mode`, `self._parallel_id = copy_id`: by both names no tensor. */
@@ -513,7 +488,7 @@ function* hooks(facts: Facts): Generator<Finding> {
     if (fn.kind === "Lambda") {
       const stored = storedBy(fn.body, new Set(fn.params.slice(-2).map(({ name }) => name)));
       if (stored && facts.gradMode(call) !== "off" && !isWanted(stored.into, fn, facts))
-        yield report(stored.value, facts);
+        yield report(stored.value, fn, call, facts);
       continue;
     }
     if (facts.gradMode(fn.body[0]!) === "off") continue;
@@ -547,10 +522,10 @@ function* hooks(facts: Facts): Generator<Finding> {
             (target.kind === "Subscript" || target.kind === "Attribute") && !isWanted(target, fn, facts),
         )
       )
-        yield report(statement.value, facts);
+        yield report(statement.value, fn, call, facts);
     for (const one of file.callsNamed("update", "setattr", "__setitem__", "setdefault")) {
       const stored = functionOf(one) === fn ? storedBy(one, given) : null;
-      if (stored && !isWanted(stored.into, fn, facts)) yield report(stored.value, facts);
+      if (stored && !isWanted(stored.into, fn, facts)) yield report(stored.value, fn, call, facts);
     }
     for (const append of file.callsNamed("append"))
       if (
@@ -561,7 +536,7 @@ function* hooks(facts: Facts): Generator<Finding> {
         isGiven(append.args[0]!.value) &&
         !isWanted(append.func.value, fn, facts)
       )
-        yield report(append.args[0]!.value, facts);
+        yield report(append.args[0]!.value, fn, call, facts);
   }
 }
 
@@ -605,13 +580,19 @@ function isKeyRead(key: string, hook: Node, facts: Facts): boolean {
     );
 }
 
-function report(value: Expr, facts: Facts): Finding {
+function report(value: Expr, hook: FunctionDef | Lambda, call: Call, facts: Facts): Finding {
+  // Handed in as a tuple, whatever there is of them.
+  const own = hook.params.filter((param) => param.default === null);
+  const inputs = own.at(lastWord(call.func) === "register_forward_pre_hook" ? -1 : -2)?.name;
+  const isTuple = value.kind === "Name" && value.id === inputs;
   return {
     at: value,
     severity: "note",
     message:
       "The hook keeps the output with its graph: all activations before it live as long as what is kept here",
-    fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(value, facts) },
+    ...(isTuple
+      ? {}
+      : { fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(value, facts) } }),
   };
 }
 

@@ -102,7 +102,11 @@ function moved(clear: Stmt, block: readonly Stmt[], where: number, facts: Facts)
   const { lines, text } = file;
   const steps = optimizerSteps(file);
   const from = block.slice(0, where).findLastIndex((one) => steps.some((step) => contains(one, step))) + 1;
-  const forward = block.slice(from, where).find((one) => runs(one, facts) && facts.gradMode(one) !== "off");
+  const forward = block
+    .slice(from, where)
+    .find((one) => (runs(one, facts) || asksNetwork(one, facts)) && facts.gradMode(one) !== "off");
+  // A criterion is a module as well: what it judges is there by then.
+  if (forward && onlyJudges(forward, facts)) return null;
   if (!forward || file.textOf(clear).includes("\n")) return null;
   // Whoever looks at the gradients in between looks at those of the step before.
   if (/\.grad\b|grad_?norm|gradient/i.test(file.codeOf({ start: forward.start, end: clear.start })))
@@ -319,6 +323,33 @@ function runs(statement: Stmt, facts: Facts): boolean {
     return !found;
   });
   return found;
+}
+
+/** `values = self.policy.evaluate(states)`: a method of a network, as likely as not with a forward in it. */
+function asksNetwork(statement: Stmt, facts: Facts): boolean {
+  let found = false;
+  walk(statement, (node) => {
+    if (node.kind === "Call" && node.func.kind === "Attribute" && !IDLE.test(node.func.attr))
+      found ||= facts.networks.is(node.func.value) || facts.value(node.func.value).what === "module";
+    return !found;
+  });
+  return found;
+}
+
+const IDLE =
+  /^(?:train|eval|to|cuda|cpu|half|float|zero_grad|parameters|named_parameters|(?:load_)?state_dict|modules|requires_grad_|init_\w+|reset\w*|set_\w+|update\w*)$/;
+
+/** It runs losses alone. */
+function onlyJudges(statement: Stmt, facts: Facts): boolean {
+  let [judges, computes] = [false, asksNetwork(statement, facts)];
+  walk(statement, (node) => {
+    if (node.kind !== "Call") return;
+    if (node.args.some(({ value }) => facts.networks.is(value))) computes = true;
+    if (!isNetwork(node.func, facts)) return;
+    if (facts.networks.isLoss(node.func) || /loss|criterion/i.test(lastWord(node.func))) judges = true;
+    else computes = true;
+  });
+  return judges && !computes;
 }
 
 /** `out = net(x)`, the clearing, `loss = criterion(out, y)`: nothing but losses and torch's own functions stands after it. */

@@ -5,6 +5,7 @@ import type { Call, Expr } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { addKeyword } from "../edits.ts";
 import { given, hidesArguments } from "../facts/arguments.ts";
+import { isPlacedLater } from "../facts/placed-later.ts";
 import type { Rule } from "../rule.ts";
 
 const BACK =
@@ -96,7 +97,7 @@ export const rule: Rule = {
         at: call.func,
         ...(everywhere ? { severity: "warning" as const } : {}),
         message: everywhere ? EVERY_RANK : BACK,
-        ...(isBesideHost(call, file)
+        ...(isBesideHost(call, file) || !isPlacedLater(call, facts)
           ? {}
           : {
               fix: {
@@ -112,12 +113,20 @@ export const rule: Rule = {
   },
 };
 
-/** `if torch.cuda.is_available(): load(path)`, `else: load(path, map_location="cpu")`: both would be the same, and the test for nothing. */
+/**
+ * `if torch.cuda.is_available(): load(path)`, `else: load(path, map_location="cpu")`, or the `else` of `if not args.cuda:`: both would
+ * be the same, and the test for nothing.
+ */
 function isBesideHost(call: Call, file: PythonFile): boolean {
-  return ancestors(call).some(
-    (at) =>
-      (at.kind === "If" || at.kind === "IfExp") && /is_available\(\)[^]*map_location/.test(file.textOf(at)),
-  );
+  return ancestors(call).some((at) => {
+    if (at.kind !== "If" && at.kind !== "IfExp") return false;
+    const text = file.textOf(at);
+    return (
+      /is_available\(\)[^]*map_location/.test(text) ||
+      (/cuda|gpu|cpu/i.test(file.textOf(at.test)) &&
+        /map_location=(?:["']cpu|torch\.device\(["']cpu|lambda)/.test(text))
+    );
+  });
 }
 
 /** `f.read()` of `with open(path, "rb") as f`: a file all the same. */

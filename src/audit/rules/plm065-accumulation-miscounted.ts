@@ -491,6 +491,7 @@ function* microSteps(facts: Facts): Generator<Finding> {
     )
       continue;
     const text = file.codeOf(fn ?? inner);
+    if (isOfWholeBatch(inner, text)) continue;
     if (/reduction=["']sum/.test(text) || (fn && mayDivide(fn, count, at, file))) continue;
     // Of a size that is given, not into so many: whatever is divided by may be their number.
     if (count.kind === "Call" && !(ranged && wholeOf(count, file))) {
@@ -516,6 +517,18 @@ function* microSteps(facts: Facts): Generator<Finding> {
     const found = undivided(call, loss, amount, facts, !fn);
     yield isHelper || isOneByDefault(count, file) ? { ...found, severity: "note" } : found;
   }
+}
+
+/**
+ * `torch.cat(kept[:j] + [out] + kept[j + 1:])`, or `kept[j] = out` and `torch.cat(kept)`: each turn computes the loss of the whole
+ * batch, and differentiates its own part of it. The sum is the gradient.
+ */
+function isOfWholeBatch({ target }: Loop & { kind: "For" }, text: string): boolean {
+  if (target.kind !== "Name") return false;
+  const { id } = target;
+  if (new RegExp(`\\[:\\s*${id}\\][^\\n]*\\[${id}\\s*\\+\\s*1\\s*:\\]`).test(text)) return true;
+  const [, kept] = new RegExp(`(\\w+)\\[${id}\\]\\s*=(?!=)`).exec(text) ?? [];
+  return kept !== undefined && new RegExp(`\\bcat\\(\\s*${kept}\\b`).test(text);
 }
 
 /** The loop as a turn of it runs that comes by here: without the other branches of the tests around. */

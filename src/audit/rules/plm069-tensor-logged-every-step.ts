@@ -1,5 +1,5 @@
 import { keyword } from "../../python/file.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import { handedIn } from "../facts/handed-in.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import { isShownAfterRead } from "../facts/echoes.ts";
@@ -59,8 +59,13 @@ export const rule: Rule = {
         // What was put into the dict now and then is there now and then.
         if (!contains(call, value) && (own || !everyTurn(value, facts))) continue;
         const loop = facts.stepLoop(call);
-        const edits = loop && contains(call, value) ? throttle(call, loop, facts.file) : null;
-        const echo = waited || (contains(call, value) && isShownAfterRead(value, facts));
+        const shown = contains(call, value) && isShownAfterRead(value, facts);
+        // Beside a read that waits in every turn the log would lose values, and the turn no wait.
+        const edits =
+          loop && contains(call, value) && !shown && !waitsBeside(call, loop, facts)
+            ? throttle(call, loop, facts.file)
+            : null;
+        const echo = waited || shown;
         waited = true;
         told.add(at);
         yield {
@@ -76,6 +81,21 @@ export const rule: Rule = {
     yield* handedOn(facts);
   },
 };
+
+/** `total += loss.item()` or `print(loss)` in every turn of the loop. */
+function waitsBeside(call: Call, loop: Node, facts: Facts): boolean {
+  const isEvery = (one: Call): boolean =>
+    contains(loop, one) && !contains(call, one) && facts.frequency(one, loop) === "every";
+  const { file } = facts;
+  return (
+    file
+      .callsNamed("item", "tolist", "cpu", "numpy")
+      .some((one) => one.func.kind === "Attribute" && isEvery(one) && facts.onAccelerator(one.func.value)) ||
+    file
+      .callsNamed("print", "float", "int")
+      .some((one) => isEvery(one) && one.args.some(({ value }) => facts.onAccelerator(value)))
+  );
+}
 
 /** What people call a meter, or what keeps a record. */
 const METERS =

@@ -46,17 +46,38 @@ export const rule: Rule = {
         yield {
           at: call,
           message: `\`${last(name)}\` tests its arguments, and each value given to \`log_prob\`, on the host: a wait each, on every step`,
-          fix: {
-            grade: "unsafe",
-            title: "Do not validate",
-            edits: asked
-              ? [{ start: asked.value.start, end: asked.value.end, text: "False" }]
-              : addKeyword(call, "validate_args=False", file),
-          },
+          ...(isCaught(call, file)
+            ? {}
+            : {
+                fix: {
+                  grade: "unsafe" as const,
+                  title: "Do not validate",
+                  edits: asked
+                    ? [{ start: asked.value.start, end: asked.value.end, text: "False" }]
+                    : addKeyword(call, "validate_args=False", file),
+                },
+              }),
         };
     }
   },
 };
+
+/** In a `try` that catches what the validation raises: somebody goes on from there. */
+function isCaught(call: Call, file: PythonFile): boolean {
+  let child: Node = call;
+  for (const at of ancestors(call)) {
+    if (at.kind === "FunctionDef") return false;
+    const catches =
+      at.kind === "Try" &&
+      at.body.includes(child as never) &&
+      at.handlers.some(
+        ({ type }) => type === null || /\b(?:ValueError|(?:Base)?Exception)\b/.test(file.textOf(type)),
+      );
+    if (catches) return true;
+    child = at;
+  }
+  return false;
+}
 
 /** The distribution above a class of this file, where a call is of its constructor: `super().__init__(loc, scale)`. */
 function baseMade({ func }: Call, file: PythonFile): Family | null {

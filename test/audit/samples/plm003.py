@@ -20,7 +20,7 @@ def evaluate(model, loader):
         for scale in (1, 2):
             # trap: a list that dies with the batch
             parts.append(model(x.to(device) * scale))
-    return torch.cat(logits), correct, losses
+    return torch.cat(logits).cpu(), correct, losses
 
 
 @torch.no_grad()
