@@ -36,6 +36,8 @@ import { teachersHanded } from "./teachers.ts";
 import { trainedElsewhere } from "./trained-elsewhere.ts";
 import type { TrainedElsewhere } from "./trained-elsewhere.ts";
 import { isTurnedOff } from "./training-switch.ts";
+import { unpinnedOf } from "./unpinned-data.ts";
+import type { Unpinned } from "./unpinned-data.ts";
 import type { Value } from "./value.ts";
 import { versionsOf } from "./versions.ts";
 import type { Versions } from "./versions.ts";
@@ -155,6 +157,7 @@ export interface ProjectFacts {
   readonly teachers: ReadonlySet<string>;
   /** Functions and classes that put batches together and name no device. */
   readonly collates: readonly string[];
+  readonly unpinned: Unpinned;
   /** Parameters, "engine.train,loader", that other files give loaders which pin their batches. */
   readonly pinnedParams: ReadonlySet<string>;
   /** Modules of programs whose batches vary in shape. */
@@ -424,6 +427,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     teachers: teachersHanded(summaries, names, graph.byName),
     pinnedParams: pinnedParams(summaries, names, graph.byName),
     collates: summaries.flatMap((file) => file.collates ?? []),
+    unpinned: unpinnedOf(summaries, programs),
     varying,
     varied: new Set(summaries.flatMap(({ module, varies }) => (varies ? [module] : []))),
     mayVary,
