@@ -228,7 +228,7 @@ function foreachAsked(file: PythonFile): readonly Expr[] {
 }
 
 /** `import torch_xla.core.xla_model as xm`, under no test of whether there is one. */
-function isOfXla(alias: Alias, file: PythonFile): boolean {
+function isOfXla(alias: Alias): boolean {
   const name = alias.parent?.kind === "ImportFrom" ? alias.parent.module : alias.name;
   return (
     /^torch_xla(?:\.|$)/.test(name ?? "") &&
@@ -303,7 +303,7 @@ export const rule: Rule = {
       // Offloaded parameters are stepped elsewhere; sparse ones have no fused kernel.
       if (isElsewhere(facts)) continue;
       // XLA has no fused kernel either, and makes one of its own of what the step computes.
-      if (file.mentions("torch_xla") && file.all("Alias").some((alias) => isOfXla(alias, file))) continue;
+      if (file.mentions("torch_xla") && file.all("Alias").some((alias) => isOfXla(alias))) continue;
       const sharded = file.says(SHARDED);
       if (sharded && file.says(OTHER_SHARDS)) continue;
       // Another one that is chosen in its place may not know the word, nor an older torch.
