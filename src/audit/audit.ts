@@ -5,7 +5,7 @@ import { moduleName } from "../python/file.ts";
 import { discover } from "./discover.ts";
 import type { FoundFile } from "./discover.ts";
 import { inOneGo, tuneForLargeTrees } from "./engine.ts";
-import { INSTALLED, OLD_TORCH } from "./facts/mentions.ts";
+import { INSTALLED } from "./facts/mentions.ts";
 import { combine } from "./facts/project.ts";
 import type { ProjectFacts } from "./facts/project.ts";
 import type { FileSummary } from "./facts/summary.ts";
@@ -66,7 +66,7 @@ export async function auditForEditing(
 ): Promise<EditableAudit> {
   let bytes = 0;
   let worker: Worker | null = null;
-  const { files, diagnostics, installed, oldTorch } = discover(paths, root, settings.exclude, (file) => {
+  const { files, diagnostics, installed, old } = discover(paths, root, settings.exclude, (file) => {
     bytes += file.bytes;
     // It starts while the others are being found.
     if (WORKER && bytes > THREAD_WORTHY) worker ??= secondThread(WORKER);
@@ -74,8 +74,8 @@ export async function auditForEditing(
   // Large files first: the threads then finish together.
   const order = [...files].sort((a, b) => b.bytes - a.bytes);
   const { parts, generated, findings, project, summaries, words } = worker
-    ? await inTwoThreads(order, settings, worker, { keep, installed, oldTorch })
-    : await work(oneThread(order, settings), order, { keep, installed, oldTorch });
+    ? await inTwoThreads(order, settings, worker, { keep, installed, old })
+    : await work(oneThread(order, settings), order, { keep, installed, old });
   return {
     files: files.length,
     bytes,
@@ -155,14 +155,14 @@ interface Asked {
   readonly keep: boolean;
   /** Of a tree that is, or is part of, an installed package. */
   readonly installed: boolean;
-  /** Of a tree that asks for a torch from before 1.11. */
-  readonly oldTorch: boolean;
+  /** Marks of what a tree asks for in an old version. */
+  readonly old: readonly string[];
 }
 
 async function work(
   crew: Crew,
   files: readonly FoundFile[],
-  { keep, installed, oldTorch }: Asked,
+  { keep, installed, old }: Asked,
 ): Promise<Outcome> {
   const scans = [...(await crew({ kind: "scan" }, [...files.keys()]))];
   const texts: string[] = [];
@@ -188,7 +188,7 @@ async function work(
   const irrelevant = scans.flatMap((scan) => scan.irrelevant);
   const words = new Set(scans.flatMap((scan) => [...scan.words]));
   if (installed) words.add(INSTALLED);
-  if (oldTorch) words.add(OLD_TORCH);
+  for (const mark of old) words.add(mark);
   let project: ProjectFacts;
   const parses = await crew({ kind: "parse" }, irrelevant, () => {
     readSummaries();

@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import ignore from "ignore";
 import type { Ignore } from "ignore";
 import type { Diagnostic } from "./report.ts";
+import { OLD_TORCH, OLD_TRANSFORMERS, TORCH_1 } from "./facts/versions.ts";
 import { matchesGlob } from "./settings.ts";
 
 export interface FoundFile {
@@ -22,8 +23,8 @@ export interface Discovery {
   readonly diagnostics: readonly Diagnostic[];
   /** Some of it is, or is part of, a package that is installed: what that hands on is for others. */
   readonly installed: boolean;
-  /** It asks for a torch from before 1.11. */
-  readonly oldTorch: boolean;
+  /** Which libraries it asks for in versions that do not know what fixes would add: marks of these. */
+  readonly old: readonly string[];
 }
 
 const NEVER = new Set([
@@ -69,7 +70,7 @@ export function discover(
   const links: (() => void)[] = [];
   const diagnostics: Diagnostic[] = [];
   let installed = false;
-  let oldTorch = false;
+  const old = new Set<string>();
   const visited = new Set<string>();
   const shown = (absolute: string): string => {
     const inside = relative(root, absolute).split(sep).join("/");
@@ -99,7 +100,8 @@ export function discover(
     }
     installed ||= isInstalled(absolute, names);
     if (inside === "")
-      oldTorch ||= names.some((name) => REQUIREMENTS.test(name) && pinsOldTorch(join(absolute, name)));
+      for (const name of names)
+        if (REQUIREMENTS.test(name)) for (const mark of pinnedOld(join(absolute, name))) old.add(mark);
     const rules = names.includes(".gitignore") ? [...ignores, gitignore(absolute)] : ignores;
     const folder = path === "" ? "" : path === absolute ? join(path, sep) : `${path}/`;
     const look = (name: string): void => {
@@ -165,7 +167,7 @@ export function discover(
   }
   // Those of a folder that a link leads to come after the others.
   for (let link = links.shift(); link; link = links.shift()) link();
-  return { files: [...files.values()], diagnostics, installed, oldTorch };
+  return { files: [...files.values()], diagnostics, installed, old: [...old] };
 }
 
 /** Null for what has no name in any folder. */
@@ -191,14 +193,27 @@ function isInstalled(folder: string, names: readonly string[]): boolean {
 
 const REQUIREMENTS =
   /^(?:requirements?[\w.-]*\.txt|environment[\w.-]*\.ya?ml|(?:setup|pyproject)\.(?:py|cfg|toml))$/;
-/** `torch==1.7.1`, `- pytorch=1.4`: no later one will do. */
-const PINS_OLD_TORCH = /^[\s"'-]*(?:py)?torch\s*(?:==?|~=|<=?)\s*(?:0\.\d|1\.\d(?!\d)|1\.10(?!\d))/m;
+/** `torch==1.7.1`, `- pytorch=1.4`, `transformers[torch]>=4.20,<4.30`: no later one will do. */
+const PINS: readonly (readonly [mark: string, pins: RegExp])[] = [
+  [OLD_TORCH, /^[\s"'-]*(?:py)?torch\s*(?:==?|~=|<=?)\s*(?:0\.\d|1\.\d(?!\d)|1\.10(?!\d))/m],
+  [
+    TORCH_1,
+    /^[\s"'-]*(?:py)?torch\s*(?:>=?\s*[\d.]+\s*,\s*)?(?:(?:==?|~=|<=?)\s*[01]\.\d|<\s*2(?:\.0)*(?![\d.]))/m,
+  ],
+  [
+    OLD_TRANSFORMERS,
+    // `~=4.27` takes any later 4.
+    /^[\s"'-]*transformers\s*(?:\[[\w, -]*\])?\s*(?:>=?\s*[\d.]+\s*,\s*)?(?:(?:==?|<=?|~=(?=\s*\d+\.\d+\.\d))\s*(?:[0-3]\.\d|4\.(?:\d|[12]\d|3[0-4])(?!\d))|<\s*4\.35(?:\.0)?(?![\d.]))/m,
+  ],
+];
 
-function pinsOldTorch(path: string): boolean {
+/** The marks of what a file of requirements pins to an old version. */
+function pinnedOld(path: string): readonly string[] {
   try {
-    return PINS_OLD_TORCH.test(readFileSync(path, "utf8"));
+    const text = readFileSync(path, "utf8");
+    return PINS.flatMap(([mark, pins]) => (pins.test(text) ? [mark] : []));
   } catch {
-    return false;
+    return [];
   }
 }
 

@@ -504,3 +504,41 @@ test.each([
     expect(findings).toHaveLength(found);
   },
 );
+
+test("what only an option brings of varying shapes is no reason to switch the search of cuDNN off", () => {
+  const data = {
+    path: "batches.py",
+    text: [
+      "from torch.nn.utils.rnn import pad_sequence",
+      "",
+      "",
+      "def collate(rows):",
+      "    return pad_sequence(rows)",
+      "",
+    ].join("\n"),
+  };
+  const fixes = (use: readonly string[]): boolean[] =>
+    auditTexts(
+      [
+        {
+          path: "train.py",
+          text: [
+            "import argparse",
+            "import torch",
+            "from batches import collate",
+            "",
+            "torch.backends.cudnn.benchmark = True",
+            "parser = argparse.ArgumentParser()",
+            'parser.add_argument("--whole", action="store_true")',
+            "args = parser.parse_args()",
+            ...use,
+            "",
+          ].join("\n"),
+        },
+        data,
+      ],
+      { ...DEFAULTS, select: ["PLM064"] },
+    ).findings.map(({ fix }) => Boolean(fix));
+  expect(fixes(["print(collate(rows))"])).toEqual([true]);
+  expect(fixes(["if args.whole:", "    print(collate(rows))"])).toEqual([false]);
+});

@@ -395,6 +395,43 @@ class Net(nn.Module):
   expect(await severities("environment.yml", "dependencies:\n  - pytorch=1.4\n")).toBe("note");
 });
 
+test("no fix adds what the version does not know that a tree asks for", async () => {
+  const root = emptyFolder();
+  writeFileSync(
+    join(root, "train.py"),
+    `import torch
+from transformers import AutoModelForCausalLM
+
+model = AutoModelForCausalLM.from_pretrained("base").cuda()
+model.gradient_checkpointing_enable()
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+for batch in batches:
+    optimizer.zero_grad()
+    model(**batch).loss.backward()
+    optimizer.step()
+`,
+  );
+  const fixed = async (name: string, text: string): Promise<string> => {
+    writeFileSync(join(root, name), text);
+    const { findings } = await audit([root], root, { ...DEFAULTS, select: ["PLM051", "PLM057"] });
+    return findings
+      .map(({ rule, fix }) => (fix ? rule : "none"))
+      .sort()
+      .join();
+  };
+  const both = "PLM051,PLM057";
+  expect(await fixed("requirements.txt", "numpy\ntorch>=1.7\ntransformers>=4.27\n")).toBe(both);
+  expect(await fixed("requirements.txt", "torch==2.1.0\ntransformers==4.35.2\n")).toBe(both);
+  expect(await fixed("requirements.txt", "torch<2.10\ntransformers~=4.27\n")).toBe(both);
+  expect(await fixed("requirements.txt", "torch<2\n")).toBe("PLM051,none");
+  expect(await fixed("requirements.txt", "torch==1.13.1\ntransformers==4.27.1\n")).toBe("none,none");
+  expect(await fixed("requirements.txt", "transformers[torch]>=4.20, <4.35\n")).toBe("PLM057,none");
+  writeFileSync(join(root, "requirements.txt"), "");
+  expect(
+    await fixed("setup.py", `setup(\n    install_requires=[\n        "transformers~=4.30.2",\n    ],\n)\n`),
+  ).toBe("PLM057,none");
+});
+
 const STEPS = `
 import torch
 

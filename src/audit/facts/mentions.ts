@@ -24,8 +24,6 @@ const OUTSIDE_PROGRAM = /^_*(?:main|cli|run|app)(?:_|$)|^__\w+__$|^<body>$/;
 
 /** What the `setup.py` of a package says that is installed, for others to use what it hands on. */
 export const INSTALLED = "setuptools";
-/** Said by what names a tree's requirements. */
-export const OLD_TORCH = "torch<1.11";
 /** Before the path of a file of settings by which activation checkpointing is on. */
 export const CHECKPOINTED_BY = "gradient_checkpointing:";
 

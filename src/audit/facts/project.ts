@@ -16,7 +16,6 @@ import { callersGradOff } from "./callers.ts";
 import { partsOfNetworks, rolesOf } from "./class-roles.ts";
 import {
   CHECKPOINTED_BY,
-  OLD_TORCH,
   chosenOtherwise,
   namedOtherwise,
   chosenWords,
@@ -37,7 +36,11 @@ import { teachersHanded } from "./teachers.ts";
 import { trainedElsewhere } from "./trained-elsewhere.ts";
 import type { TrainedElsewhere } from "./trained-elsewhere.ts";
 import { isTurnedOff } from "./training-switch.ts";
+import { unpinnedOf } from "./unpinned-data.ts";
+import type { Unpinned } from "./unpinned-data.ts";
 import type { Value } from "./value.ts";
+import { versionsOf } from "./versions.ts";
+import type { Versions } from "./versions.ts";
 
 /** What the whole audited tree says about one function. */
 export interface FunctionFacts {
@@ -154,10 +157,13 @@ export interface ProjectFacts {
   readonly teachers: ReadonlySet<string>;
   /** Functions and classes that put batches together and name no device. */
   readonly collates: readonly string[];
+  readonly unpinned: Unpinned;
   /** Parameters, "engine.train,loader", that other files give loaders which pin their batches. */
   readonly pinnedParams: ReadonlySet<string>;
   /** Modules of programs whose batches vary in shape. */
   readonly varying: ReadonlySet<string>;
+  /** Those that bring such batches themselves. */
+  readonly varied: ReadonlySet<string>;
   /** Those of programs whose batches may vary, by the words of some file. */
   readonly mayVary: ReadonlySet<string>;
   /** Modules of programs whose new tensors are on the device unless told otherwise. */
@@ -198,8 +204,8 @@ export interface ProjectFacts {
   readonly choices: ReadonlySet<string>;
   /** Modules that others import, and that can be started by themselves to try them. */
   readonly tried: ReadonlySet<string>;
-  /** The tree asks for a torch from before 1.11. */
-  readonly oldTorch: boolean;
+  /** Which libraries the tree asks for in an old version. */
+  readonly versions: Versions;
   /** Modules in folders that are kept beside the program, by the names of these. */
   readonly aside: ReadonlyMap<string, string>;
 }
@@ -423,7 +429,9 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     teachers: teachersHanded(summaries, names, graph.byName),
     pinnedParams: pinnedParams(summaries, names, graph.byName),
     collates: summaries.flatMap((file) => file.collates ?? []),
+    unpinned: unpinnedOf(summaries, programs),
     varying,
+    varied: new Set(summaries.flatMap(({ module, varies }) => (varies ? [module] : []))),
     mayVary,
     defaulting,
     wideData,
@@ -448,7 +456,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     chosen: new Map([...namedOtherwise(summaries, words), ...chosenOtherwise(summaries, choosy, words)]),
     choices: otherChoices(summaries, mentioned),
     tried,
-    oldTorch: words.has(OLD_TORCH),
+    versions: versionsOf(words),
     cutsGrads: summaries.some((file) => file.cutsGrads === true),
     aside: new Map(summaries.flatMap(({ module, aside }) => (aside === undefined ? [] : [[module, aside]]))),
   };

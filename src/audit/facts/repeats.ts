@@ -55,7 +55,8 @@ export function* needlessRepeats(facts: Facts): Generator<Repeat> {
       isMaskRepeated(call, source, times, file) ||
       isPaired(call, times, file) ||
       (once &&
-        ((hasDimensionOfOne(source, facts, 0) && !isOneElsewhere(source, times, file)) ||
+        ((hasDimensionOfOne(source, facts, 0) &&
+          !(stars(call) === 0 && isOneElsewhere(source, times, file))) ||
           isReduced(source, times, facts)))
     )
       yield {

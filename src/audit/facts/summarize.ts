@@ -41,6 +41,7 @@ import { passedBy } from "./parameters.ts";
 import type { Passed } from "./parameters.ts";
 import { hasWorkers, loadersMade } from "./loaders.ts";
 import { pinnedMakers } from "./pinned-makers.ts";
+import { unpinnedData } from "./unpinned-data.ts";
 import { collatedWith, heldByDatasets, hostCollates, sharedClasses, trainedClasses } from "./worker-data.ts";
 import { STEPPERS, isCompound, isRunAlone } from "./names.ts";
 import { shapesMayVary, shapesVary } from "./shapes.ts";
@@ -229,6 +230,7 @@ class Summarizer {
       datasets: handedDatasets(file),
       handsLoaders: handedLoaders(file),
       collates: hostCollates(file),
+      unpinned: unpinnedData(file),
       hostLoss: hasHostLoss(file) || undefined,
       ownLoss: this.#backwards.some(({ loss }) => loss && selfAttribute(loss) === "loss") || undefined,
       packs: packsByFetched(file) || undefined,

@@ -95,6 +95,8 @@ export interface FileSummary {
   readonly datasets?: readonly string[] | undefined;
   /** Functions and classes that put batches together and name no device. */
   readonly collates?: readonly string[] | undefined;
+  /** Classes of examples that cannot be pinned. */
+  readonly unpinned?: readonly string[] | undefined;
   /** A loss of it goes on with what it is given on the host. */
   readonly hostLoss?: true | undefined;
   /** It differentiates `self.loss`, which who has the object may read. */

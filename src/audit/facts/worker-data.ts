@@ -36,6 +36,13 @@ function isSetElsewhere(file: PythonFile): boolean {
   );
 }
 
+/** Of what a loader is given to read. */
+export function classesMade(data: Expr, file: PythonFile): ReadonlyMap<string, readonly Call[]> {
+  const found = new Map<string, Call[]>();
+  made(data, file, found, 0);
+  return found;
+}
+
 /** What the loaders of this file with worker processes are given to read, and a Trainer whose loader is to have some. */
 export function givenToWorkers(file: PythonFile): readonly Expr[] {
   const loaders = file

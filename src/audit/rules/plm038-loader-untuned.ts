@@ -13,6 +13,7 @@ import { holdsOptions, literal, said as saidHere } from "../facts/options.ts";
 import { callsOf } from "../facts/returns.ts";
 import { HELPS, isWithoutBase } from "../facts/worker-data.ts";
 import { last } from "../facts/torch-names.ts";
+import { mayPinBatches } from "../facts/unpinned-data.ts";
 import type { Rule } from "../rule.ts";
 
 const UNPINNED =
@@ -52,6 +53,8 @@ export const rule: Rule = {
       const bound = file.dotted(call.func) === "functools.partial" ? positional(call, 0) : null;
       if (bound && isDataLoader(file.dotted(bound))) yield { at: call, message: UNPINNED };
     }
+    // What is not torch's pins nothing of its own.
+    if (file.says(/^\s*(?:import|from) (?:jax|flax)\b/m) && !file.says(/\.backward\(/)) return;
     for (const call of loaderCalls(file)) {
       const settings = settingsOf(call, file);
       if (!settings || call.args.some(({ star }) => star === 1)) continue;
@@ -64,22 +67,29 @@ export const rule: Rule = {
         : collate === null || staysOnHost(collate, facts) || mayStay(collate, facts);
       const workers = settings.get("num_workers") ?? null;
       const idle = !workers || isBy(0, workers, facts);
-      if (unpinned)
+      const may = unpinned ? mayPinBatches(call, facts) : "no";
+      // An option stays one, and is not overwritten by a constant.
+      const isAsked = pin !== null && pin.kind !== "Const";
+      if (may !== "no")
         yield {
           // Where it is said so, that is the place.
           at: pin && contains(call, pin) ? pin : call.func,
           message: idle
             ? "The training process itself loads every batch and copies it from pageable memory: neither overlaps with the device's work"
             : UNPINNED,
-          fix: {
-            grade: "unsafe",
-            title: "Pin the batches",
-            edits: pin
-              ? [{ start: pin.start, end: pin.end, text: "True" }]
-              : addKeyword(call, "pin_memory=True", file),
-          },
+          ...(isAsked || may === "unknown"
+            ? {}
+            : {
+                fix: {
+                  grade: "unsafe" as const,
+                  title: "Pin the batches",
+                  edits: pin
+                    ? [{ start: pin.start, end: pin.end, text: "True" }]
+                    : addKeyword(call, "pin_memory=True", file),
+                },
+              }),
         };
-      else if (idle && (isTrue(pin) || (facts.guesses && pin !== null)))
+      else if (!unpinned && idle && (isTrue(pin) || (facts.guesses && pin !== null)))
         yield {
           at: workers && contains(call, workers) ? workers : call.func,
           message: IDLE,

@@ -37,7 +37,7 @@ export const rule: Rule = {
       if (isForOldTorch(call, facts.file)) continue;
       // A network that is only run keeps the line from where it was copied.
       if (/(?:^|[/_])inference[/_.]/.test(facts.file.path)) continue;
-      if (facts.project.oldTorch) {
+      if (facts.project.versions.oldTorch) {
         yield { at: call.func, severity: "note", message: ONLY_PATH };
         continue;
       }
@@ -98,7 +98,7 @@ export const rule: Rule = {
         severity: "note",
         message:
           "Nothing says which path: transformers 4 takes the reentrant one, which gives no gradients when no input requires them; transformers 5 the other",
-        ...(settings
+        ...(settings || facts.project.versions.oldTransformers
           ? {}
           : {
               fix: {

@@ -55,7 +55,7 @@ export const rule: Rule = {
       yield* likelyAsked(facts);
       return yield* likelyFrozen(facts);
     }
-    if (file.callsNamed("checkpoint", "checkpoint_sequential").length > 0) yield* byHand(file);
+    if (file.callsNamed("checkpoint", "checkpoint_sequential").length > 0) yield* byHand(facts);
     const wraps = wrapsInAdapters(file);
     // Or a function of another file does it, before this one trains the model.
     const adapted = wraps.length > 0 || facts.project.adapted.has(file.module);
@@ -82,7 +82,7 @@ export const rule: Rule = {
         fix: unreentrant(at),
       };
     for (const call of byTrl ? [] : onByOptions(facts))
-      if (isPathUnsaid(call, file)) yield pathUnsaid(call, file);
+      if (isPathUnsaid(call, file)) yield pathUnsaid(call, facts);
     for (const { at, call, useReentrant } of checkpointingSwitches(file)) {
       // A trainer of trl that is told to checkpoint makes the inputs require gradients; what is switched on by hand it does not see.
       if (byTrl && at !== call) continue;
@@ -94,7 +94,7 @@ export const rule: Rule = {
         isMadeWithAdapters(call, wraps, file);
       // The Trainer switches it on when it trains, which is after the wrapping.
       const unsaid = enabling ? later && call.args.length === 0 : isPathUnsaid(call, file);
-      if (!useReentrant && unsaid) yield pathUnsaid(call, file);
+      if (!useReentrant && unsaid) yield pathUnsaid(call, facts);
       if (!useReentrant || !isTrue(useReentrant)) continue;
       const seen = enabling && !later;
       yield {
@@ -328,16 +328,15 @@ function isPathUnsaid(call: Call, file: PythonFile): boolean {
   );
 }
 
-function pathUnsaid(call: Call, file: PythonFile): Finding {
+function pathUnsaid(call: Call, { file, project }: Facts): Finding {
+  const edits = addKeyword(call, 'gradient_checkpointing_kwargs={"use_reentrant": False}', file);
   return {
     at: call,
     severity: "note",
     message: UNSAID,
-    fix: {
-      grade: "unsafe",
-      title: "Pass use_reentrant=False",
-      edits: addKeyword(call, 'gradient_checkpointing_kwargs={"use_reentrant": False}', file),
-    },
+    ...(project.versions.oldTransformers
+      ? {}
+      : { fix: { grade: "unsafe" as const, title: "Pass use_reentrant=False", edits } }),
   };
 }
 
@@ -587,7 +586,7 @@ function* frozenEmbeddings(file: PythonFile): Generator<Finding> {
 const BETWEEN = /=\s*self\.\w*(?:fc|proj\w*|linear|input_layer|adapter)\d*\(/;
 
 /** A module that freezes its embedding, or whose file has all but its adapters frozen, and that checkpoints what follows on the reentrant path. */
-function* byHand(file: PythonFile): Generator<Finding> {
+function* byHand({ file, project }: Facts): Generator<Finding> {
   // By a function of the file, which somebody has to call.
   const rest = freezesRest(file.text);
   for (const cls of file.all("ClassDef")) {
@@ -613,13 +612,17 @@ function* byHand(file: PythonFile): Generator<Finding> {
             : { severity: "warning" as const }),
         message:
           "The embeddings are frozen, so no input of a reentrant checkpoint requires gradients: what it runs gets none, or backward raises",
-        fix: {
-          grade: "unsafe",
-          title: "Pass use_reentrant=False",
-          edits: flag
-            ? [{ start: flag.value.start, end: flag.value.end, text: "False" }]
-            : addKeyword(call, "use_reentrant=False", file),
-        },
+        ...(flag
+          ? { fix: unreentrant(flag.value) }
+          : project.versions.oldTorch
+            ? {}
+            : {
+                fix: {
+                  grade: "unsafe" as const,
+                  title: "Pass use_reentrant=False",
+                  edits: addKeyword(call, "use_reentrant=False", file),
+                },
+              }),
       };
     }
   }

@@ -124,7 +124,7 @@ function* likelyKept(facts: Facts): Generator<Finding> {
   const { file, project } = facts;
   const mayBe =
     project.checkpoints || project.options.has("gradient_checkpointing") || file.says(MAY_CHECKPOINT);
-  if (!mayBe || GENERATES.test(file.path)) return;
+  if (!mayBe || GENERATES.test(file.path) || onlyGenerates(facts)) return;
   const isMeant = (at: Node): boolean => {
     const fn = functionOf(at);
     return (
@@ -157,6 +157,18 @@ function* likelyKept(facts: Facts): Generator<Finding> {
   }
   for (const flag of flags) if (isMeant(flag)) yield finding(flag);
 }
+
+/** It has a model generate, and neither trains it nor hands it to a file that does. */
+function onlyGenerates({ file, project }: Facts): boolean {
+  return (
+    file.callsNamed("generate").length > 0 &&
+    !file.says(TRAINS) &&
+    !project.trained.has(file.module) &&
+    !project.training.has(file.module)
+  );
+}
+
+const TRAINS = /Trainer\b|TrainingArguments|\.backward\(|[Oo]ptim|training_step|\.train\(\)/;
 
 /** What activation checkpointing is called. */
 const MAY_CHECKPOINT =
@@ -230,10 +242,12 @@ function mayCheckpoint(file: PythonFile): boolean {
 }
 
 /** Another file trains what is loaded here, and checkpoints, or an option has it checkpoint unless somebody says otherwise. */
-function isCheckpointedElsewhere({ file, project }: Facts): boolean {
+function isCheckpointedElsewhere(facts: Facts): boolean {
+  const { file, project } = facts;
   return (
     (project.trained.has(file.module) && project.checkpoints) ||
     (project.options.get("gradient_checkpointing") === true &&
+      !onlyGenerates(facts) &&
       !/infer|generat|demo|serve|eval/i.test(file.path))
   );
 }

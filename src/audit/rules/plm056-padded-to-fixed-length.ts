@@ -1,10 +1,19 @@
 import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
+import {
+  ancestors,
+  classOf,
+  contains,
+  functionOf,
+  lastWord,
+  namesIn,
+  statementOf,
+} from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import { defaultOf, optionBehind } from "../facts/behind-options.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isCollating, paddedLater } from "../facts/padded-later.ts";
 import { last } from "../facts/torch-names.ts";
 import type { Finding, Rule } from "../rule.ts";
 
@@ -55,8 +64,8 @@ export const rule: Rule = {
       // `partial(tokenizer, padding="max_length")`
       const callee = file.dotted(call.func) === "functools.partial" ? positional(call, 0) : call.func;
       if (!collates && !(callee && isTokenizer(callee, file))) continue;
-      // Where batches are collated is where to pad; before that, only with a collator that does.
-      const text = collates ? "True" : file.says(/DataCollator(?:WithPadding|For\w+)\(/) ? "False" : null;
+      if (collates && isLongestOfBatch(call, file)) continue;
+      const text = paddedLater(call, collates, file);
       yield {
         at: padding,
         message: MESSAGE,
@@ -122,7 +131,8 @@ function* likelyPadded(facts: Facts): Generator<Finding> {
   for (const call of file.calls.given(["padding"])) {
     const padding = keyword(call, "padding")!;
     if (/audio|feature_extractor|speech|wav/i.test(file.textOf(call).slice(0, 200))) continue;
-    if (isFixed(padding.value, file) && first(call)) yield { at: padding, message: MESSAGE };
+    if (isFixed(padding.value, file) && !isLongestOfBatch(call, file) && first(call))
+      yield { at: padding, message: MESSAGE };
   }
   for (const dict of file.all("Dict")) {
     const at = dict.keys.findIndex((key) => key?.kind === "Str" && key.value === "padding");
@@ -261,6 +271,7 @@ function trainsOnAnyShape(facts: Facts): boolean {
   // Compiled or traced programs want one shape.
   if (
     ONE_SHAPE.some((word) => file.mentions(word)) ||
+    file.says(/^\s*(?:import|from) (?:jax|flax)\b/m) ||
     // Unless its collator pads to the longest: then there is not one shape anyway.
     (compiles(facts) &&
       !file.says(/DataCollator(?:WithPadding|ForSeq2Seq)\(/) &&
@@ -304,7 +315,7 @@ function padsToLongest(file: PythonFile): boolean {
       (asked === null || isTrue(asked) || (asked.kind === "Str" && asked.value === "longest"))
     );
   });
-  if (pads || file.callsNamed("pad_sequence").some((call) => isCollating(call))) return true;
+  if (pads || file.callsNamed("pad_sequence").some((call) => isInCollator(call))) return true;
   // `ids + [pad] * (longest - len(ids))`, of `longest = max(len(one["ids"]) for one in batch)`
   return file.all("Binary").some(({ left, op, right }) => {
     if (op !== "*" || left.kind !== "List" || right.kind !== "Binary" || right.op !== "-") return false;
@@ -320,7 +331,7 @@ function padsToLongest(file: PythonFile): boolean {
 }
 
 /** In `def collate(batch)`, or in the method of a `Collator`. */
-function isCollating(call: Call): boolean {
+function isInCollator(call: Call): boolean {
   const fn = functionOf(call);
   const cls = classOf(call);
   return (fn?.kind === "FunctionDef" && /collat/i.test(fn.name)) || /collat/i.test(cls?.name ?? "");
@@ -365,6 +376,17 @@ function* byHand(facts: Facts): Generator<Finding> {
     );
     if (adds && isRest(test.rights[0]!, test.left) && first(test)) yield { at: test, message: MESSAGE };
   }
+}
+
+/** `tokenizer.pad(batch, max_length=longest + 1)` of a function that counts that of the batch. */
+function isLongestOfBatch(call: Call, file: PythonFile): boolean {
+  const length = keyword(call, "max_length")?.value;
+  const fn = functionOf(call);
+  return (
+    fn?.kind === "FunctionDef" &&
+    isCollating(call, fn, file) &&
+    (length ? namesIn(length) : []).some((name) => isOfBatch(name, file))
+  );
 }
 
 /** `max_len = max(len(one) for one in batch)`: the longest of its batch. */

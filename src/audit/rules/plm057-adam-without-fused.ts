@@ -1,7 +1,7 @@
-import { isFalse, isNone, isTrue, keyword, positional } from "../../python/file.ts";
+import { hasStars, isFalse, isNone, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { contains, lastWord } from "../../python/nodes.ts";
-import type { Call, Expr, Name, Node, Param } from "../../python/tree.ts";
+import { ancestors, classOf, contains, lastWord } from "../../python/nodes.ts";
+import type { Alias, Call, Expr, Name, Node, Param } from "../../python/tree.ts";
 import type { Setting } from "../config.ts";
 import { addKeyword } from "../edits.ts";
 import { entry, given, hidesArguments, literalDict } from "../facts/arguments.ts";
@@ -227,6 +227,32 @@ function foreachAsked(file: PythonFile): readonly Expr[] {
   });
 }
 
+/** `import torch_xla.core.xla_model as xm`, under no test of whether there is one. */
+function isOfXla(alias: Alias): boolean {
+  const name = alias.parent?.kind === "ImportFrom" ? alias.parent.module : alias.name;
+  return (
+    /^torch_xla(?:\.|$)/.test(name ?? "") &&
+    !ancestors(alias).some(({ kind }) => kind === "If" || kind === "Try" || kind === "FunctionDef")
+  );
+}
+
+/**
+ * A module of Lightning, whose Trainer may be told to clip: under AMP it refuses to, with an optimizer that unscales its gradients by
+ * itself. Not where all Trainers stand in the same file and say nothing of it, nor where the module takes its steps by hand.
+ */
+function mayBeClipped(call: Call, facts: Facts): boolean {
+  const { file } = facts;
+  const cls = classOf(call);
+  if (!cls || facts.role(cls) !== "lightning" || file.says(BY_HAND)) return false;
+  const trainers = file.callsNamed("Trainer");
+  return (
+    trainers.length === 0 ||
+    trainers.some((one) => hasStars(one) || keyword(one, "gradient_clip_val") !== null)
+  );
+}
+
+const BY_HAND = /\bautomatic_optimization\s*=\s*False\b/;
+
 export const rule: Rule = {
   meta: {
     code: "PLM057",
@@ -276,14 +302,18 @@ export const rule: Rule = {
       const chosen = keyword(call, "fused") ?? keyword(call, "foreach");
       // Offloaded parameters are stepped elsewhere; sparse ones have no fused kernel.
       if (isElsewhere(facts)) continue;
+      // XLA has no fused kernel either, and makes one of its own of what the step computes.
+      if (file.mentions("torch_xla") && file.all("Alias").some((alias) => isOfXla(alias))) continue;
       const sharded = file.says(SHARDED);
       if (sharded && file.says(OTHER_SHARDS)) continue;
-      // Another one that is chosen in its place may not know the word.
+      // Another one that is chosen in its place may not know the word, nor an older torch.
       const isOneOfSeveral = call.func.kind === "Name" && file.dotted(call.func) === null;
+      const isChosen = foreach !== null && isTrue(asked);
+      const mayRefuse = facts.project.versions.torch1 || mayBeClipped(call, facts);
       yield {
         at: call.func,
         message: sharded ? MESSAGE_OF_SHARDS : MESSAGE,
-        ...(isOneOfSeveral
+        ...(isOneOfSeveral || isChosen || mayRefuse
           ? {}
           : {
               fix: {

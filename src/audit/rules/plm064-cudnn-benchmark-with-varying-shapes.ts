@@ -3,6 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { ancestors, contains, functionOf, lastWord, namesIn } from "../../python/nodes.ts";
 import type { Assign, Call, Expr, For, Name, Node } from "../../python/tree.ts";
 import { entry } from "../facts/arguments.ts";
+import { optionBehind } from "../facts/behind-options.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import {
@@ -38,28 +39,28 @@ export const rule: Rule = {
     if (!isVarying(facts)) {
       for (const statement of set)
         if (isSearch(statement, facts) && isForWhole(statement, facts))
-          yield report(statement, statement.value);
+          yield report(statement, statement.value, facts);
       return;
     }
     let on = pairs.length > 0;
-    for (const value of [...pairs, ...unpacked, ...kept]) yield report(value, value);
+    for (const value of [...pairs, ...unpacked, ...kept]) yield report(value, value, facts);
     for (const call of given) {
       const flag =
         isLightningTrainer(call, file) || isOfTrainer(keyword(call, TARGET)?.value)
           ? keyword(call, "benchmark")
           : null;
-      if (flag && truth(flag.value, facts) === true) yield report(flag, flag.value);
+      if (flag && truth(flag.value, facts) === true) yield report(flag, flag.value, facts);
     }
     // `with cudnn.flags(benchmark=True):`
     for (const call of file.callsNamed("flags")) {
       const flag = keyword(call, "benchmark");
       if (flag && isTrue(flag.value) && file.dotted(call.func) === "torch.backends.cudnn.flags")
-        yield report(flag, flag.value);
+        yield report(flag, flag.value, facts);
     }
     for (const statement of set) {
       if (!isSearch(statement, facts)) continue;
       on = true;
-      yield report(statement, statement.value);
+      yield report(statement, statement.value, facts);
     }
     for (const call of on ? resizesIn(file) : [])
       if (isRandomResize(call, file))
@@ -225,13 +226,45 @@ function isHandedOut({ id }: Name, { target }: For): boolean {
   return namesIn(target).some((name) => name.id === id);
 }
 
-function report(at: Node, value: Expr): Finding {
+/** `if cfg.get("cudnn_benchmark"):` would switch off what it says; a test for a device or a rank is no switch. */
+function isSwitched(value: Node, file: PythonFile): boolean {
+  for (let child = value, at = value.parent; at; child = at, at = at.parent) {
+    if ((at.kind !== "If" && at.kind !== "IfExp") || child === at.test) continue;
+    const test = file.textOf(at.test);
+    if (/bench|cudnn|determin/i.test(test) || !/is_available|cuda|gpu|device|rank|__name__/i.test(test))
+      return true;
+  }
+  return false;
+}
+
+/**
+ * Whether the batches of any run of this file vary: by what it says itself, or by a module that it takes something from
+ * which no option, off by default, keeps from being used. What is imported over there may be for other runs.
+ */
+function variesAlways({ file, project }: Facts): boolean {
+  return (
+    shapesVary(file, (node) => optionBehind(node, file, project) !== null) ||
+    file.all("Alias").some((alias) => {
+      const name =
+        alias.parent?.kind === "Import" ? file.importedModule(alias.name) : file.importedName(alias);
+      const from = [name, name.slice(0, name.lastIndexOf("."))];
+      if (!from.some((module) => project.varied.has(module))) return false;
+      const local = alias.as ?? alias.name;
+      return (
+        local === "*" ||
+        file.all("Name").some((use) => use.id === local && optionBehind(use, file, project) === null)
+      );
+    })
+  );
+}
+
+function report(at: Node, value: Expr, facts: Facts): Finding {
   return {
     at,
     message:
       "For every new shape cuDNN tries all its algorithms, with their workspaces, before it runs one; batches of varying size keep bringing new shapes",
     // A setting is switched off where it is kept.
-    ...(isTrue(value)
+    ...(isTrue(value) && !isSwitched(value, facts.file) && variesAlways(facts)
       ? {
           fix: {
             grade: "unsafe",

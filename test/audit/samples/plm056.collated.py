@@ -15,4 +15,5 @@ def pad(tokenizer, rows):
 
 
 def train(model, data, tokenizer):
-    Trainer(model=model, train_dataset=data, data_collator=collator(tokenizer)).train()
+    rows = data.map(lambda one: prepare(tokenizer, one))
+    Trainer(model=model, train_dataset=rows, data_collator=collator(tokenizer)).train()
