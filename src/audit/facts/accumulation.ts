@@ -1,7 +1,7 @@
 import { keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
-import { ancestors, walk } from "../../python/nodes.ts";
-import type { Call, Expr, Node } from "../../python/tree.ts";
+import { ancestors, lastWord, walk } from "../../python/nodes.ts";
+import type { Call, Expr, Name, Node } from "../../python/tree.ts";
 
 /** What people call the number of micro-steps before a step. */
 export const MICRO_STEPS = /accu?(?:m|_)|micro/i;
@@ -61,7 +61,9 @@ export function dividesGradients(text: string): boolean {
 }
 
 /** Whether code divides a loss by the number of micro-steps, by that or by what may well be it. */
-export function isDivided(whole: string, count: string): boolean {
+export function isDivided(quoted: string, asked: string): boolean {
+  // `config["parts"]` here is `config['parts']` there.
+  const [whole, count] = [quoted.replaceAll("'", '"'), asked.replaceAll("'", '"')];
   // `loss.item() / n` is for the log.
   const logged = whole.replace(/\.(?:item|detach|tolist)\(\)(?:\.\w+\(\))*\s*\/\s*[\w.]+/g, "");
   // A weighted mean, `(loss * weight).sum() / weight.sum()`: the weights are divided out again.
@@ -87,5 +89,15 @@ export function isDivided(whole: string, count: string): boolean {
 export function isReplicated(call: Call, file: PythonFile): boolean {
   return /^torch\.nn\.parallel\.(?:distributed\.)?DistributedDataParallel$/.test(
     file.dotted(call.func) ?? "",
+  );
+}
+
+/** `len(loader)`: it is asked somewhere, or of what made the loader it can be. */
+export function hasLength(over: Name, file: PythonFile): boolean {
+  const made = file.scopes.reaching(over);
+  return (
+    file.text.includes(`len(${over.id})`) ||
+    (made.length > 0 &&
+      made.every(({ value }) => value?.kind === "Call" && /DataLoader$|^list$/.test(lastWord(value.func))))
   );
 }

@@ -19,6 +19,7 @@ import {
 import type { Keep } from "../facts/kept.ts";
 import { callOf, innerRoot, turnOf } from "../facts/called-keeps.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isKnownTensor } from "../facts/known-tensors.ts";
 import { detach } from "../facts/on-tensor.ts";
 import { grownElsewhere } from "../facts/grown-parameters.ts";
 import { paramGiven } from "../facts/returns.ts";
@@ -84,7 +85,8 @@ export const rule: Rule = {
         fix: {
           grade: scalar ? "safe" : "unsafe",
           title: "Detach what is kept",
-          edits: detach(added, facts),
+          // What came of some function may be a list, or a dict.
+          edits: scalar || isKnownTensor(added, facts) ? detach(added, facts) : [],
         },
       };
     }

@@ -1,5 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import { blockOf, contains, functionOf, lastWord, namesIn, statementOf, walk } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, Expr, Name, Node, Stmt, Subscript } from "../../python/tree.ts";
 import { selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -108,6 +109,15 @@ function moved(clear: Stmt, block: readonly Stmt[], where: number, facts: Facts)
   // A criterion is a module as well: what it judges is there by then.
   if (forward && onlyJudges(forward, facts)) return null;
   if (!forward || file.textOf(clear).includes("\n")) return null;
+  // Made in the same turn, it is not there yet.
+  const between = { start: forward.start, end: clear.start };
+  const isMadeBetween = ({ node }: Definition): boolean =>
+    node.start >= between.start && node.end <= between.end;
+  if (
+    clear.kind === "ExprStmt" &&
+    namesIn(clear.value).some((name) => file.scopes.reaching(name).some(isMadeBetween))
+  )
+    return null;
   // Whoever looks at the gradients in between looks at those of the step before.
   if (/\.grad\b|grad_?norm|gradient/i.test(file.codeOf({ start: forward.start, end: clear.start })))
     return null;

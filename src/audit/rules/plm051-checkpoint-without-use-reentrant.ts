@@ -2,6 +2,7 @@ import { hasStars, keyword, positional } from "../../python/file.ts";
 import { addKeyword } from "../edits.ts";
 import { given, hidesArguments, literalDict } from "../facts/arguments.ts";
 import { checkpointingFields, checkpointingSwitches } from "../facts/checkpointing.ts";
+import type { ProjectFacts } from "../facts/project.ts";
 import type { Rule } from "../rule.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors } from "../../python/nodes.ts";
@@ -14,6 +15,12 @@ const CHECKPOINTS = new Set([
 
 const ONLY_PATH =
   "The torch that this project asks for has the reentrant path only, which gives no gradients when no input requires them and cannot be nested; from 1.11 on, say `use_reentrant=False`";
+
+/** Some class of the tree has a switch of its own, which need not know the keyword. */
+const switchesItself = ({ functions }: ProjectFacts): boolean => {
+  for (const name of functions.keys()) if (name.endsWith(".gradient_checkpointing_enable")) return true;
+  return false;
+};
 
 export const rule: Rule = {
   meta: {
@@ -98,7 +105,7 @@ export const rule: Rule = {
         severity: "note",
         message:
           "Nothing says which path: transformers 4 takes the reentrant one, which gives no gradients when no input requires them; transformers 5 the other",
-        ...(settings || facts.project.versions.oldTransformers
+        ...(settings || facts.project.versions.oldTransformers || switchesItself(facts.project)
           ? {}
           : {
               fix: {

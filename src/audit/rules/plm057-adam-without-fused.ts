@@ -1,6 +1,7 @@
 import { hasStars, isFalse, isNone, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, lastWord } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Alias, Call, Expr, Name, Node, Param } from "../../python/tree.ts";
 import type { Setting } from "../config.ts";
 import { addKeyword } from "../edits.ts";
@@ -72,6 +73,8 @@ const SHARDED = /FullyShardedDataParallel/;
 const OTHER_SHARDS = /\b(?:fairscale|torch_xla)\b/;
 
 const ADAM = /^torch\.optim\.(?:adamw?\.)?AdamW?$/;
+
+const isImport = ({ how }: Definition): boolean => how === "import";
 
 /** Calls of what was picked out of a table, by its name, or by a test. */
 function chosenCalls(file: PythonFile): readonly Call[] {
@@ -289,6 +292,8 @@ export const rule: Rule = {
         (hidesArguments(call, file) && !isTrue(keyword(call, "foreach")?.value ?? null))
       )
         continue;
+      // `from apex.optimizers import FusedAdam`, or torch's by that name where that is not there.
+      if (call.func.kind === "Name" && file.scopes.reaching(call.func).filter(isImport).length > 1) continue;
       const fused = given(call, "fused", file);
       const foreach = given(call, "foreach", file);
       // `foreach=device == "cuda"` is the default, said aloud.

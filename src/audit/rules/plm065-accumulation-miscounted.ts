@@ -5,6 +5,7 @@ import {
   MICRO_STEPS,
   countsToOne,
   dividesGradients,
+  hasLength,
   isDivided,
   isOneByDefault,
 } from "../facts/accumulation.ts";
@@ -122,7 +123,11 @@ export const rule: Rule = {
         MICRO_STEPS.test(count);
       if ((!divided || below) && !seen.has(backward.call)) {
         seen.add(backward.call);
-        const found = undivided(backward.call, backward.loss, count, facts);
+        // `if not parts or step % parts == 0:`: by nothing, nothing is divided.
+        const mayBeNone = new RegExp(`\\bnot ${count.replace(/[^\w\s]/g, "\\$&")}(?![\\w.])`).test(
+          file.textOf(every.test),
+        );
+        const found = undivided(backward.call, backward.loss, count, facts, !mayBeNone);
         const isOne = every.goesOn === true ? isOneByDefault(every.by, file) : countsToOne(step, loop, file);
         yield isOne || below ? { ...found, severity: "note" } : found;
       }
@@ -602,7 +607,6 @@ function isDividedOnTheWay(expr: Expr, loop: Loop, file: PythonFile, depth: numb
   );
 }
 
-/** `(i + 1) % n == 0 or (i + 1) == len(loader)`. */
 function countTheEnd(test: Expr, loop: Loop, facts: Facts): Fix | null {
   const { file } = facts;
   if (loop.kind !== "For" || loop.iter.kind !== "Call" || loop.iter.args.length !== 1) return null;
@@ -612,7 +616,9 @@ function countTheEnd(test: Expr, loop: Loop, facts: Facts): Fix | null {
   if (
     file.dotted(loop.iter.func) !== "builtins.enumerate" ||
     over.kind !== "Name" ||
-    counted?.kind !== "Binary"
+    counted?.kind !== "Binary" ||
+    // Of a loader that nobody asks for its length, it may have none.
+    !hasLength(over, file)
   )
     return null;
   return {
