@@ -310,6 +310,8 @@ function testWords(test: Expr): string {
 
 /** `kept` of `kept[name] = loaded`: whatever that is read for. */
 function isHeldBy(root: Expr, search: Search, depth: number): boolean {
+  // `self.__dict__[name] = part`: whoever reads any attribute reads it.
+  if (root.kind === "Attribute" && root.attr === "__dict__") return false;
   if (root.kind === "Subscript" && root.index.kind === "Str" && root.value.kind === "Name")
     return isHeldUnder(root.value, root.index.value, search, depth);
   if (root.kind === "Subscript") return isHeldBy(root.value, search, depth);

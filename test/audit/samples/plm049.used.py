@@ -110,3 +110,11 @@ def start(path, model):
     other = torch.load(path, map_location=device)
     model.load_state_dict(weights(path))
     return nn.DataParallel(model).to(device), other
+
+
+class Snapshots:
+    def resume(self, path):
+        with open(path, "rb") as file:
+            payload = torch.load(file)  # expect: PLM049, by hand
+        for name, part in payload.items():
+            self.__dict__[name] = part
