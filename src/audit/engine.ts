@@ -15,7 +15,7 @@ const COMPILE_AFTER = 600_000;
  */
 const INLINE_UP_TO = 200;
 /** Percent that a heap may grow before it is swept. By itself V8 lets it grow fourfold: 600 MB of dead trees. */
-const HEAP_GROWTH = 30;
+const HEAP_GROWTH = 15;
 
 /** V8's own: for what runs once, in long loops. */
 const COMPILE_SOON = 132_000;
