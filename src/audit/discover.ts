@@ -99,9 +99,11 @@ export function discover(
       return;
     }
     installed ||= isInstalled(absolute, names);
-    if (inside === "")
-      for (const name of names)
-        if (REQUIREMENTS.test(name)) for (const mark of pinnedOld(join(absolute, name))) old.add(mark);
+    for (const name of names)
+      if (REQUIREMENTS.test(name))
+        for (const mark of pinnedOld(join(absolute, name)))
+          // Of one project among several it is known what may not be written anywhere, not what goes for all of them.
+          if (inside === "" || mark !== OLD_TORCH) old.add(mark);
     const rules = names.includes(".gitignore") ? [...ignores, gitignore(absolute)] : ignores;
     const folder = path === "" ? "" : path === absolute ? join(path, sep) : `${path}/`;
     const look = (name: string): void => {
@@ -198,12 +200,12 @@ const PINS: readonly (readonly [mark: string, pins: RegExp])[] = [
   [OLD_TORCH, /^[\s"'-]*(?:py)?torch\s*(?:==?|~=|<=?)\s*(?:0\.\d|1\.\d(?!\d)|1\.10(?!\d))/m],
   [
     TORCH_1,
-    /^[\s"'-]*(?:py)?torch\s*(?:>=?\s*[\d.]+\s*,\s*)?(?:(?:==?|~=|<=?)\s*[01]\.\d|<\s*2(?:\.0)*(?![\d.]))/m,
+    /(?:^[\s"'-]*|["'])(?:py)?torch\s*(?:>=?\s*[\d.]+\s*,\s*)?(?:(?:==?|~=|<=?)\s*[01]\.\d|<\s*2(?:\.0)*(?![\d.]))/m,
   ],
   [
     OLD_TRANSFORMERS,
     // `~=4.27` takes any later 4.
-    /^[\s"'-]*transformers\s*(?:\[[\w, -]*\])?\s*(?:>=?\s*[\d.]+\s*,\s*)?(?:(?:==?|<=?|~=(?=\s*\d+\.\d+\.\d))\s*(?:[0-3]\.\d|4\.(?:\d|[12]\d|3[0-4])(?!\d))|<\s*4\.35(?:\.0)?(?![\d.]))/m,
+    /(?:^[\s"'-]*|["'])transformers\s*(?:\[[\w, -]*\])?\s*(?:>=?\s*[\d.]+\s*,\s*)?(?:(?:==?|<=?|~=(?=\s*\d+\.\d+\.\d))\s*(?:[0-3]\.\d|4\.(?:\d|[12]\d|3[0-4])(?!\d))|<\s*4\.35(?:\.0)?(?![\d.]))/m,
   ],
 ];
 

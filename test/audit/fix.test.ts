@@ -124,7 +124,7 @@ const EVALUATIONS: readonly (readonly [what: string, grade: "safe" | "unsafe" | 
   ],
   ["unknown code with the network", "unsafe", "for x in loader: print(net(probe(net, x)).argmax(1))"],
   ["what holds the network", "unsafe", "p = Probe(net)\n    for x in loader: print(net(p(x)).argmax(1))"],
-  ["an attack that holds it", "unsafe", "for x in loader: print(net(atk(x)).argmax(1))"],
+  ["an attack that holds it", null, "for x in loader: print(net(atk(x)).argmax(1))"],
   ["another thing of that name", null, "for x in loader: print(net(x).argmax(1))\n\n\ntorch = 3"],
 ];
 

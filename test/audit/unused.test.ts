@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { audit } from "../../src/audit/audit.ts";
@@ -427,6 +427,12 @@ for batch in batches:
   expect(await fixed("requirements.txt", "torch==1.13.1\ntransformers==4.27.1\n")).toBe("none,none");
   expect(await fixed("requirements.txt", "transformers[torch]>=4.20, <4.35\n")).toBe("PLM057,none");
   writeFileSync(join(root, "requirements.txt"), "");
+  // Of one project among several.
+  mkdirSync(join(root, "bert"));
+  expect(await fixed("bert/pyproject.toml", 'dependencies = ["torch==1.12", "transformers==4.28.1"]\n')).toBe(
+    "none,none",
+  );
+  rmSync(join(root, "bert"), { recursive: true });
   expect(
     await fixed("setup.py", `setup(\n    install_requires=[\n        "transformers~=4.30.2",\n    ],\n)\n`),
   ).toBe("PLM057,none");

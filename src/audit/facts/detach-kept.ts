@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { blockOf, contains, functionOf, walk } from "../../python/nodes.ts";
+import { blockOf, classOf, contains, functionOf, walk } from "../../python/nodes.ts";
 import type { Assign, Attribute, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { indentAt } from "../edits.ts";
 import type { Edit, Fix } from "../rule.ts";
@@ -31,6 +31,8 @@ export function detachKept(
   if (target?.kind === "Tuple" && statement.value === value) return null;
   // `getattr(self, name)` may be a read of it as well.
   const fn = functionOf(statement);
+  // `def record(self, inputs, output): self.out = output` for a hook: it is read off any module.
+  if (fn && !classOf(fn)) return null;
   if (fn && /\b(?:getattr|vars|__dict__)\b/.test(facts.file.codeOf(fn))) return null;
   // What is changed in place would be changed behind the graph's back.
   if (target?.kind === "Attribute" && isChanged(target, facts.file)) return null;

@@ -12,6 +12,10 @@ import { GRAPHLESS, last } from "./torch-names.ts";
 
 /** What may be said of a function before it is told to record nothing: who gets its network, and what it hands back. */
 
+/** By its name a network, whoever made it. */
+const NETWORK =
+  /^(?:\w+_)?(?:model|net|network|generator|gen|discriminator|critic|encoder|decoder|backbone|policy|actor|agent|classifier)$/i;
+
 /** Libraries that differentiate nothing of what they are given, but for what `ASKS` names. */
 const LIBRARIES =
   /^(?:torch|builtins|numpy|math|os|time|json|random|collections|itertools|functools|logging|tqdm|sklearn|torchmetrics|torchvision|torchaudio|einops)\./;
@@ -56,7 +60,7 @@ export function isResultDifferentiated(fn: FunctionDef, facts: Facts): boolean {
 /** What `torch.no_grad()` is called above a function; null where a decorator would not do, or another is meant by the name. */
 export function decoratorWithout(fn: FunctionDef, facts: Facts): string | null {
   const { file } = facts;
-  if (runsInTraining(fn, facts)) return null;
+  if (runsInTraining(fn, facts) || ASKS.test(file.codeOf(fn))) return null;
   // The coroutine runs when it is awaited, long after the decorator's own call.
   if (fn.async || fn.decorators.some((one) => /\bjit\b|script|compile|triton/.test(file.textOf(one))))
     return null;
@@ -147,7 +151,10 @@ function holdsNetwork(given: Expr, fn: FunctionDef, nets: ReadonlySet<string>, f
     ) {
       const isOwner = parent?.kind === "Attribute" && node !== given;
       found =
-        (!isOwner && (nets.has(file.textOf(node)) || facts.value(node).what === "module")) ||
+        (!isOwner &&
+          (nets.has(file.textOf(node)) ||
+            facts.value(node).what === "module" ||
+            NETWORK.test(lastWord(node)))) ||
         (node.kind === "Name" && isInner(node, fn, file)) ||
         isOwnMethod(node);
     }

@@ -60,7 +60,7 @@ export const rule: Rule = {
           ? {}
           : {
               fix: {
-                grade: RANDOM_FACTORIES.has(name) || dtype ? ("unsafe" as const) : ("safe" as const),
+                grade: RANDOM_FACTORIES.has(last(name)) || dtype ? ("unsafe" as const) : ("safe" as const),
                 title: "Make it on the device",
                 edits,
               },

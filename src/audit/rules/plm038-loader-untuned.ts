@@ -1,4 +1,4 @@
-import { isFalse, isTrue, keyword, positional } from "../../python/file.ts";
+import { argument, isFalse, isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -67,9 +67,12 @@ export const rule: Rule = {
         : collate === null || staysOnHost(collate, facts) || mayStay(collate, facts);
       const workers = settings.get("num_workers") ?? null;
       const idle = !workers || isBy(0, workers, facts);
+      // `batch_size=len(data)`: all of it at once, for what is made of it before.
+      const size = settings.get("batch_size") ?? argument(call, "batch_size", 1);
+      if (size?.kind === "Call" && file.dotted(size.func) === "builtins.len") continue;
       const may = unpinned ? mayPinBatches(call, facts) : "no";
       // An option stays one, and is not overwritten by a constant.
-      const isAsked = pin !== null && pin.kind !== "Const";
+      const isAsked = pin !== null && (pin.kind !== "Const" || isExplained(pin, file));
       if (may !== "no")
         yield {
           // Where it is said so, that is the place.
@@ -132,6 +135,16 @@ function saidFor(name: string, file: PythonFile): readonly Expr[] {
     );
   const entries = file.all("Dict").flatMap((dict) => entry(dict, name) ?? []);
   return [...assigned, ...fields, ...entries];
+}
+
+/** `pin_memory=False,  # lengths vary`: whoever wrote that had a reason. */
+function isExplained(pin: Expr, { lines, text, tree }: PythonFile): boolean {
+  return tree.comments.some(
+    ({ start, end }) =>
+      start >= pin.end &&
+      lines.line(start) === lines.line(pin.end) &&
+      /pin|memory|length|ragged|sparse|cuda|gpu|device|worker/i.test(text.slice(start, end)),
+  );
 }
 
 /** Of torch's own loader, or of one that is made of it and hands its settings on. */

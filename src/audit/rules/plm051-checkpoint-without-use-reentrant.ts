@@ -52,7 +52,7 @@ export const rule: Rule = {
         at: call.func,
         message:
           "Without `use_reentrant` torch warns and takes the reentrant path, which gives no gradients when no input requires them and cannot be nested",
-        ...(hasStars(call) && call.args[call.args.length - 1]!.star === 2
+        ...(facts.project.versions.torch1 || (hasStars(call) && call.args[call.args.length - 1]!.star === 2)
           ? {}
           : {
               fix: {

@@ -55,11 +55,13 @@ export const rule: Rule = {
           fix: {
             grade: "unsafe",
             title: "Let gradients be views of the buckets",
-            edits: facts.project.cutsGrads
-              ? []
-              : view
-                ? [{ start: view.start, end: view.end, text: "True" }]
-                : addKeyword(call, "gradient_as_bucket_view=True", file),
+            // Nor does a torch of before 1.7 know it.
+            edits:
+              facts.project.cutsGrads || facts.project.versions.torch1
+                ? []
+                : view
+                  ? [{ start: view.start, end: view.end, text: "True" }]
+                  : addKeyword(call, "gradient_as_bucket_view=True", file),
           },
         };
     }
