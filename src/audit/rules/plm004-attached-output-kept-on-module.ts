@@ -580,6 +580,19 @@ function isKeyRead(key: string, hook: Node, facts: Facts): boolean {
     );
 }
 
+/** `def keep(module, inputs, out): module.out = out`, and `mse(net.out, teacher.out)`: for a loss, as like as not. */
+function isReadOffModules(value: Expr, hook: Node, facts: Facts): boolean {
+  const target = value.parent?.kind === "Assign" ? value.parent.targets[0] : undefined;
+  return (
+    target?.kind === "Attribute" &&
+    facts.file
+      .all("Attribute")
+      .some(
+        (one) => one.attr === target.attr && !contains(hook, one) && !isWritten(one) && !isCut(one, facts),
+      )
+  );
+}
+
 function report(value: Expr, hook: FunctionDef | Lambda, call: Call, facts: Facts): Finding {
   // Handed in as a tuple, whatever there is of them.
   const own = hook.params.filter((param) => param.default === null);
@@ -590,7 +603,7 @@ function report(value: Expr, hook: FunctionDef | Lambda, call: Call, facts: Fact
     severity: "note",
     message:
       "The hook keeps the output with its graph: all activations before it live as long as what is kept here",
-    ...(isTuple
+    ...(isTuple || isReadOffModules(value, hook, facts)
       ? {}
       : { fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(value, facts) } }),
   };
