@@ -542,3 +542,42 @@ test("what only an option brings of varying shapes is no reason to switch the se
   expect(fixes(["print(collate(rows))"])).toEqual([true]);
   expect(fixes(["if args.whole:", "    print(collate(rows))"])).toEqual([false]);
 });
+
+test("a trainer of another file is one under any name", () => {
+  const found = (base: string): readonly string[] =>
+    auditTexts(
+      [
+        {
+          path: "src/trainer.py",
+          text: `import transformers\n\n\nclass ${base}ThatSaves(${base}):\n    def save(self):\n        pass\n\n\nclass Plain:\n    pass\n`.replace(
+            `(${base})`,
+            `(transformers.${base})`,
+          ),
+        },
+        {
+          path: "train.py",
+          text: [
+            "import numpy as np",
+            "from transformers import AutoModelForCausalLM, HfArgumentParser, TrainingArguments",
+            `from src.trainer import ${base}ThatSaves as OwnTrainer`,
+            "",
+            "",
+            "def hits(prediction):",
+            "    logits, labels = prediction",
+            '    return {"hits": float((np.argmax(logits, -1) == labels).mean())}',
+            "",
+            "",
+            "(args,) = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses()",
+            'model = AutoModelForCausalLM.from_pretrained("base")',
+            "trainer = OwnTrainer(model=model, args=args, compute_metrics=hits, train_dataset=a, eval_dataset=b)",
+            "trainer.train()",
+            "",
+          ].join("\n"),
+        },
+      ],
+      { ...DEFAULTS, select: ["PLM055"] },
+    ).findings.map(({ path, line }) => `${path}:${line}`);
+  expect(found("Trainer")).toEqual(["train.py:13"]);
+  // No trainer of the library's.
+  expect(found("PreTrainedModel")).toEqual([]);
+});

@@ -30,16 +30,17 @@ export const rule: Rule = {
     const { file } = facts;
     if (file.calls.matching(TRAINERS).length === 0) return;
     if (!file.mentions("compute_metrics") && file.callsNamed("predict").length === 0) return;
+    // Whatever it is called: `SFTTrainerThatSaves as SFTTrainer`.
+    const isHeir = (call: Call): boolean => facts.roleOfName(file.dotted(call.func) ?? "") === "trainer";
     const named = (pattern: RegExp): Call[] =>
       file
         .all("Call")
         .filter(
           (call) =>
             pattern.test(last(file.dotted(call.func) ?? "")) &&
-            (/^(?:transformers|trl)\./.test(file.dotted(call.func) ?? "") ||
-              facts.roleOfName(file.dotted(call.func) ?? "") === "trainer"),
+            (/^(?:transformers|trl)\./.test(file.dotted(call.func) ?? "") || isHeir(call)),
         );
-    const trainers = named(/Trainer$/);
+    const trainers = [...new Set([...named(/Trainer$/), ...file.calls.matching(TRAINERS).filter(isHeir)])];
     // The metrics want logits, and nothing shrinks them first.
     const later = trainers.length > 0 && file.says(/\btrainer\.compute_metrics\s*=/);
     const measures = (call: Call): boolean => later || given(call, "compute_metrics", file) !== null;
