@@ -6,8 +6,9 @@ import type { Node } from "../../src/python/tree.ts";
 import { python } from "../support/python.ts";
 
 /**
- * Where each node begins and ends, by CPython's own parser: what a message quotes and a fix replaces. Two differ by design: a
- * generator that is a call's only argument is without the call's parentheses here, and `*x` of a call is an argument.
+ * Where each node begins and ends, by CPython's own parser: what a message quotes and a fix replaces. Three differ by design: a
+ * generator that is a call's only argument is without the call's parentheses here, `*x` of a call is an argument, and
+ * `del (a, b)` drops two names, as `del a, b` does.
  */
 const RANGES = `
 import ast, json, sys
@@ -29,7 +30,8 @@ for path in sys.argv[1:]:
     at = lambda line, column: starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
     tree = ast.parse(text)
     # Before 3.12 what stands in an f-string has no place of its own.
-    inside = {n for s in ast.walk(tree) if isinstance(s, ast.JoinedStr) for n in ast.walk(s)}
+    dropped = {n for s in ast.walk(tree) if isinstance(s, ast.Delete) for n in s.targets if isinstance(n, ast.Tuple)}
+    inside = dropped | {n for s in ast.walk(tree) if isinstance(s, ast.JoinedStr) for n in ast.walk(s)}
     found.append([
         [KINDS[type(n).__name__], at(n.lineno, n.col_offset), at(n.end_lineno, n.end_col_offset)]
         for n in ast.walk(tree) if type(n).__name__ in KINDS and n not in inside
