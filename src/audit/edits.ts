@@ -57,6 +57,14 @@ function afterArgument(
   return { at, comma, comment: at + (comment?.[0].length ?? 0) };
 }
 
+/** The comment behind it, in its line, speaks of it: whoever wrote that had a reason, and it is not edited away. */
+export function isExplained({ end }: Expr, words: RegExp, { lines, text, tree }: PythonFile): boolean {
+  const line = lines.line(end);
+  return tree.comments.some(
+    (one) => one.start >= end && lines.line(one.start) === line && words.test(text.slice(one.start, one.end)),
+  );
+}
+
 /** The white space a line begins with. */
 export function indentAt(file: PythonFile, offset: number): string {
   const start = file.lines.start(file.lines.line(offset));

@@ -3,7 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, lastWord } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Attribute, Call, Expr } from "../../python/tree.ts";
-import { addKeyword } from "../edits.ts";
+import { addKeyword, isExplained } from "../edits.ts";
 import { entry, settingsOf } from "../facts/arguments.ts";
 import { isSelf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -72,7 +72,7 @@ export const rule: Rule = {
       if (size?.kind === "Call" && file.dotted(size.func) === "builtins.len") continue;
       const may = unpinned ? mayPinBatches(call, facts) : "no";
       // An option stays one, and is not overwritten by a constant.
-      const isAsked = pin !== null && (pin.kind !== "Const" || isExplained(pin, file));
+      const isAsked = pin !== null && (pin.kind !== "Const" || isExplained(pin, REASONS, file));
       if (may !== "no")
         yield {
           // Where it is said so, that is the place.
@@ -137,15 +137,8 @@ function saidFor(name: string, file: PythonFile): readonly Expr[] {
   return [...assigned, ...fields, ...entries];
 }
 
-/** `pin_memory=False,  # lengths vary`: whoever wrote that had a reason. */
-function isExplained(pin: Expr, { lines, text, tree }: PythonFile): boolean {
-  return tree.comments.some(
-    ({ start, end }) =>
-      start >= pin.end &&
-      lines.line(start) === lines.line(pin.end) &&
-      /pin|memory|length|ragged|sparse|cuda|gpu|device|worker/i.test(text.slice(start, end)),
-  );
-}
+/** `pin_memory=False,  # lengths vary` */
+const REASONS = /pin|memory|length|ragged|sparse|cuda|gpu|device|worker/i;
 
 /** Of torch's own loader, or of one that is made of it and hands its settings on. */
 function loaderCalls(file: PythonFile): readonly Call[] {

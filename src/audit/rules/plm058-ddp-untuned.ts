@@ -55,7 +55,7 @@ export const rule: Rule = {
           fix: {
             grade: "unsafe",
             title: "Let gradients be views of the buckets",
-            // Nor does a torch of before 1.7 know it.
+            // Views are not cut in place, and a torch of before 1.7 does not know the word.
             edits:
               facts.project.cutsGrads || facts.project.versions.torch1
                 ? []

@@ -607,6 +607,7 @@ function isDividedOnTheWay(expr: Expr, loop: Loop, file: PythonFile, depth: numb
   );
 }
 
+/** `(i + 1) % n == 0 or (i + 1) == len(loader)`. */
 function countTheEnd(test: Expr, loop: Loop, facts: Facts): Fix | null {
   const { file } = facts;
   if (loop.kind !== "For" || loop.iter.kind !== "Call" || loop.iter.args.length !== 1) return null;

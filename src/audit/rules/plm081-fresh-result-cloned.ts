@@ -3,6 +3,7 @@ import type { PythonFile } from "../../python/file.ts";
 import { classOf, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Attribute, Call, Expr, FunctionDef, Name, Node, Subscript } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, selfAttribute } from "../facts/classes.ts";
+import { isExplained } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isWrittenInto } from "../facts/invariants.ts";
 import { isLikelyNeedless, isOffByDefault } from "../facts/needless-copies.ts";
@@ -90,7 +91,7 @@ export const rule: Rule = {
         fix: {
           grade: "unsafe",
           title: "Remove the copy",
-          edits: isExplained(call, facts.file)
+          edits: isExplained(call, REASONS, facts.file)
             ? []
             : named
               ? [
@@ -104,14 +105,8 @@ export const rule: Rule = {
   },
 };
 
-/** `x.clone()  # clone for pt1.9`: whoever wrote that had a reason. */
-function isExplained(call: Call, { text, tree, lines }: PythonFile): boolean {
-  const line = lines.line(call.end);
-  return tree.comments.some(
-    ({ start, end }) =>
-      lines.line(start) === line && /clone|copy|contiguous|in-?place/i.test(text.slice(start, end)),
-  );
-}
+/** `x.clone()  # clone for pt1.9` */
+const REASONS = /clone|copy|contiguous|in-?place/i;
 
 /** `mask.unsqueeze(-1).expand_as(x).float() * x`: every copy is converted, where one would be and then broadcast. */
 function* convertedWide(facts: Facts): Generator<Finding> {
