@@ -2,6 +2,7 @@ import { lstatSync, readFileSync, readdirSync, realpathSync, statSync } from "no
 import { dirname, join, relative, resolve, sep } from "node:path";
 import ignore from "ignore";
 import type { Ignore } from "ignore";
+import { LeftOut } from "./engine.ts";
 import type { Diagnostic } from "./report.ts";
 import { OLD_TORCH, OLD_TRANSFORMERS, TORCH_1 } from "./facts/versions.ts";
 import { matchesGlob } from "./settings.ts";
@@ -257,9 +258,11 @@ function isIgnored(rules: readonly Rules[], absolute: string, folder: boolean): 
 const excluded = (path: string, globs: readonly string[]): boolean =>
   globs.some((glob) => matchesGlob(glob, path));
 
-/** A bug of ours on one file must not cost the others their findings; it is said, not hidden. */
+/** What we could not do with one file must not cost the others their findings; it is said, not hidden. */
 export function ownFault(path: string, error: unknown): Diagnostic {
-  return { path, line: null, message: `internal error, please report it: ${reason(error)}`, level: "error" };
+  const message =
+    error instanceof LeftOut ? error.message : `internal error, please report it: ${reason(error)}`;
+  return { path, line: null, message, level: "error" };
 }
 
 export function reason(error: unknown): string {

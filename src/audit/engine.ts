@@ -58,3 +58,34 @@ export function youngCollector(): (() => void) | null {
   const collect: unknown = runInNewContext("globalThis.gc");
   return typeof collect === "function" ? () => collect(true) : null;
 }
+
+/** Characters: shorter texts never take long, and to watch one takes a millisecond. */
+const WATCHED = 100_000;
+/** Milliseconds. The largest files that people train with take a tenth of it on a slow machine. */
+const PATIENCE = 30_000;
+
+/** A text asks for more than it gets: said of it as of a file that cannot be read. */
+export class LeftOut extends Error {}
+
+/**
+ * Work on one text, which is ended when it takes too long: what somebody generated may have thousands of what nobody writes
+ * more than a few of, and an editor must not hang for it.
+ */
+export function inTime<T>(characters: number, work: () => T, patience = PATIENCE): T {
+  try {
+    if (characters < WATCHED) return work();
+    // The only way to end what does not look at a clock itself, regular expressions among it.
+    return runInNewContext("work()", { work }, { timeout: patience }) as T;
+  } catch (error) {
+    const why = whyLeftOut(error, patience);
+    throw why === null ? error : new LeftOut(`left out: ${why}`);
+  }
+}
+
+function whyLeftOut(error: unknown, patience: number): string | null {
+  // Made in the other context, it is no instance of this one's `Error`.
+  if (Object(error).code === "ERR_SCRIPT_EXECUTION_TIMEOUT")
+    return `takes longer than ${patience / 1000} seconds`;
+  // V8's, when functions have called each other too often: once for each part of a very long expression.
+  return error instanceof RangeError && error.message.includes("call stack") ? "nested too deeply" : null;
+}

@@ -5,6 +5,8 @@ import { parse } from "../python/statements.ts";
 import type { SyntaxDiagnostic } from "../python/tree.ts";
 import { checkConfig, checkPython } from "./check.ts";
 import { readConfig, turnsCheckpointingOn } from "./config.ts";
+import { ownFault } from "./discover.ts";
+import { LeftOut, inTime } from "./engine.ts";
 import { Facts } from "./facts/facts.ts";
 import { CHECKPOINTED_BY, Words } from "./facts/mentions.ts";
 import { combine } from "./facts/project.ts";
@@ -130,14 +132,27 @@ export function auditTexts(
 ): { findings: ReportedFinding[]; diagnostics: Diagnostic[]; project: ProjectFacts } {
   const words = new Words();
   const layout = new Layout(texts.map(({ path }) => path));
-  const scans = texts.map(({ path, text }) => scan(path, text, words, layout, true));
+  const diagnostics: Diagnostic[] = [];
+  const inTimeOrSaid = <T>(path: string, text: string, look: () => T): T | null => {
+    try {
+      return inTime(text.length, look);
+    } catch (error) {
+      if (!(error instanceof LeftOut)) throw error;
+      diagnostics.push(ownFault(path, error));
+      return null;
+    }
+  };
+  const scans = texts.flatMap(({ path, text }) => {
+    const seen = inTimeOrSaid(path, text, () => scan(path, text, words, layout, true));
+    return seen ? [{ path, text, ...seen }] : [];
+  });
   const project = combine(
     scans.flatMap(({ summary }) => (summary ? [summary] : [])),
     words.all,
   );
-  return {
-    findings: scans.flatMap(({ source }) => (source ? check(source, project, settings) : [])),
-    diagnostics: scans.flatMap(({ diagnostics }) => diagnostics),
-    project,
-  };
+  const findings = scans.flatMap(
+    ({ path, text, source }) =>
+      (source && inTimeOrSaid(path, text, () => check(source, project, settings))) ?? [],
+  );
+  return { findings, diagnostics: [...scans.flatMap((one) => one.diagnostics), ...diagnostics], project };
 }

@@ -3,7 +3,7 @@ import { Lines, STAND_IN, decode, decodeNarrow } from "../python/source.ts";
 import { isConversion } from "./conversions.ts";
 import { ownFault, reason } from "./discover.ts";
 import type { FoundFile } from "./discover.ts";
-import { youngCollector } from "./engine.ts";
+import { inTime, youngCollector } from "./engine.ts";
 import type { ProjectFacts } from "./facts/project.ts";
 import { Words } from "./facts/mentions.ts";
 import { isGenerated } from "./generated.ts";
@@ -214,10 +214,11 @@ export class Share {
   }
 
   #guarded(at: number, { diagnostics }: { readonly diagnostics: Diagnostic[] }, look: () => void): void {
+    const { path, bytes } = this.#files[at]!;
     try {
-      look();
+      inTime(bytes, look);
     } catch (error) {
-      diagnostics.push(ownFault(this.#files[at]!.path, error));
+      diagnostics.push(ownFault(path, error));
     }
   }
 

@@ -3,6 +3,7 @@ import { readNotebook } from "../python/notebook.ts";
 import type { EditableAudit } from "./audit.ts";
 import { isConversion } from "./conversions.ts";
 import { ownFault } from "./discover.ts";
+import { inTime } from "./engine.ts";
 import { Words } from "./facts/mentions.ts";
 import { combine } from "./facts/project.ts";
 import type { ProjectFacts } from "./facts/project.ts";
@@ -83,7 +84,7 @@ export class Workspace {
   /** The file with this text, judged with what is known of the others. `settle` says what it changes for them. */
   update(path: string, text: string): Judged {
     try {
-      this.#judge(path, text);
+      inTime(text.length, () => this.#judge(path, text));
     } catch (error) {
       this.#put(path, { findings: [], diagnostics: [ownFault(path, error)] });
     }

@@ -67,6 +67,8 @@ const CONSTANTS = new Map<number, null | boolean | "...">([
 
 /** CPython refuses more than 200 nested brackets; the same bound keeps our own stack safe. */
 const MAX_DEPTH = 200;
+/** Of one chain, `a + b + …` or `a.b().c()…`, each link of which is nested in the next: CPython compiles 1,000 of them, not 3,000. */
+const MAX_LINKS = 2000;
 
 export function nameNode(id: string, start: number, end: number): Name {
   return {
@@ -238,9 +240,10 @@ export class ExpressionParser extends Cursor {
 
   binary(level: number, start = this.start, given: Expr | null = null): Expr {
     let left = given ?? this.unary();
-    for (;;) {
+    for (let links = 0; ; links++) {
       const binding = BINDING[this.kind]!;
       if (binding < level || binding === 0) return left;
+      if (links > MAX_LINKS) this.fail("nested too deeply");
       const op = textOf(this.kind);
       this.next();
       const right = this.binary(binding + 1);
@@ -279,7 +282,8 @@ export class ExpressionParser extends Cursor {
     let value = base;
     // A parenthesised atom starts at its own first character; what follows belongs to the bracket.
     const start = this.atomStart;
-    for (;;) {
+    for (let links = 0; ; links++) {
+      if (links > MAX_LINKS) this.fail("nested too deeply");
       if (this.kind === DOT) {
         this.next();
         const attrStart = this.start;

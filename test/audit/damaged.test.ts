@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { LeftOut, inTime } from "../../src/audit/engine.ts";
 import { auditTexts } from "../../src/audit/session.ts";
 import { DEFAULTS } from "../../src/audit/settings.ts";
 
@@ -58,4 +59,35 @@ test.each([
   expect(findings.map(({ rule }) => rule)).toContain("PLM002");
   // What does not parse is not mended, neither here nor in an editor.
   expect(findings.map(({ fix }) => fix)).toEqual(findings.map(() => null));
+});
+
+test("work on a large text is ended when it takes too long", () => {
+  const forever = (): never => {
+    for (;;);
+  };
+  const backtracking = (): boolean => /^(?:a|a)*$/.test("a".repeat(60) + "b");
+  for (const work of [forever, backtracking])
+    expect(() => inTime(1_000_000, work, 100)).toThrow(
+      new LeftOut("left out: takes longer than 0.1 seconds"),
+    );
+  expect(inTime(1_000_000, () => "done", 1000)).toBe("done");
+  expect(() => inTime(1_000_000, () => JSON.parse("{"), 1000)).toThrow(SyntaxError);
+});
+
+test("what calls itself too often is left out, whatever the size of its text", () => {
+  const deeper = (): number => 1 + deeper();
+  expect(() => inTime(1, deeper)).toThrow(new LeftOut("left out: nested too deeply"));
+});
+
+test.each([
+  ["a sum", `x = ${"a + ".repeat(3000)}a`],
+  ["calls", `x = a${".b()".repeat(3000)}`],
+])("a chain that CPython refuses is told and not judged: %s", (_, line) => {
+  const { diagnostics } = auditTexts([{ path: "a.py", text: `import torch\n${line}\n` }], DEFAULTS);
+  expect(diagnostics).toMatchObject([{ line: 2, message: expect.stringContaining("nested too deeply") }]);
+});
+
+test("a chain of a thousand is read", () => {
+  const text = `import torch\nx = ${"a + ".repeat(999)}a.b\n`;
+  expect(auditTexts([{ path: "a.py", text }], DEFAULTS).diagnostics).toEqual([]);
 });

@@ -54,7 +54,7 @@ export const rule: Rule = {
       if (bound && isDataLoader(file.dotted(bound))) yield { at: call, message: UNPINNED };
     }
     // What is not torch's pins nothing of its own.
-    if (file.says(/^\s*(?:import|from) (?:jax|flax)\b/m) && !file.says(/\.backward\(/)) return;
+    if (file.says(/^[ \t]*(?:import|from) (?:jax|flax)\b/m) && !file.says(/\.backward\(/)) return;
     for (const call of loaderCalls(file)) {
       const settings = settingsOf(call, file);
       if (!settings || call.args.some(({ star }) => star === 1)) continue;

@@ -63,7 +63,7 @@ export const rule: Rule = {
     const fed = adapted && feedsGradients(file);
     if (wraps.length > 0) yield* ofFeatures(wraps, fed, file);
     if (!adapted || (fed && !isFedByOptionsOnly(facts))) return;
-    const hasTrl = file.says(/^\s*(?:from|import) trl\b/m) && !wrapsForOldTrl(file);
+    const hasTrl = file.says(/^[ \t]*(?:from|import) trl\b/m) && !wrapsForOldTrl(file);
     const beside = hasTrl && trainsBesideTrl(wraps, file);
     const byTrl = hasTrl && !beside;
     for (const at of fed || byTrl ? [] : reentrantWrappers(file))
@@ -121,7 +121,7 @@ function* likelyFrozen({ file, project }: Facts): Generator<Finding> {
     project.quantizedUnfed ||
     [...project.options.keys()].some((name) => /freez|lora|adapter/i.test(name));
   // Trainers of trl see to the inputs themselves, and so does what puts adapters into a model of transformers.
-  if (!mayFreeze || isFed(file) || file.says(/^\s*(?:from|import) trl\b|\badd_adapter\(/m)) return;
+  if (!mayFreeze || isFed(file) || file.says(/^[ \t]*(?:from|import) trl\b|\badd_adapter\(/m)) return;
   const asked: Expr[] = file.calls
     .given(["use_reentrant"])
     .filter((call) => isUnrecorded(call, file))
@@ -163,7 +163,7 @@ function* likelyAsked(facts: Facts): Generator<Finding> {
     .all("Attribute")
     .some((one) => one.attr === "gradient_checkpointing" && holdsOptions(one.value) && !isSet(one));
   // What trl trains, it sees to.
-  if (!isAsked || file.says(/^\s*(?:from|import) trl\b/m)) return;
+  if (!isAsked || file.says(/^[ \t]*(?:from|import) trl\b/m)) return;
   if (feedsGradients(file) && !isFedByOptionsOnly(facts)) return;
   for (const wrap of wraps) if (lastWord(wrap.func) === "get_peft_model") yield { at: wrap, message: ASKED };
 }

@@ -271,7 +271,7 @@ function trainsOnAnyShape(facts: Facts): boolean {
   // Compiled or traced programs want one shape.
   if (
     ONE_SHAPE.some((word) => file.mentions(word)) ||
-    file.says(/^\s*(?:import|from) (?:jax|flax)\b/m) ||
+    file.says(/^[ \t]*(?:import|from) (?:jax|flax)\b/m) ||
     // Unless its collator pads to the longest: then there is not one shape anyway.
     (compiles(facts) &&
       !file.says(/DataCollator(?:WithPadding|ForSeq2Seq)\(/) &&

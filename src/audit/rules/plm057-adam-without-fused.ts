@@ -25,7 +25,7 @@ const UNFUSED = /^adamw_(?:torch|hf)$/;
  * activations or what is saved may be offloaded beside them.
  */
 const ELSEWHERE =
-  /^\s*(?:import|from) deepspeed|fully_shard(?!ed_)|sparse=True|CPUOffload\((?!\s*(?:offload_params\s*=\s*)?False\b)|offload_(?:optim|param)\w*(?!\w|\s*=\s*False\b)|(?:cpu|optim\w*|param\w*|fsdp)_offload\b(?!\s*=\s*(?:False|None|CPUOffload)\b)|offload_to_cpu(?!\s*=\s*False\b)(?<!StateDictConfig\([^()]*)|OffloadOptim|is_ds_zero|zero_stage/im;
+  /^[ \t]*(?:import|from) deepspeed|fully_shard(?!ed_)|sparse=True|CPUOffload\((?!\s*(?:offload_params\s*=\s*)?False\b)|offload_(?:optim|param)\w*(?!\w|\s*=\s*False\b)|(?:cpu|optim\w*|param\w*|fsdp)_offload\b(?!\s*=\s*(?:False|None|CPUOffload)\b)|offload_to_cpu(?!\s*=\s*False\b)(?<!StateDictConfig\([^()]*)|OffloadOptim|is_ds_zero|zero_stage/im;
 
 /** Whether the parameters are, as far as this file says, stepped anywhere but where they are computed with. */
 function isElsewhere(facts: Facts): boolean {
