@@ -81,6 +81,16 @@ export function runsGiven(call: Call, facts: Facts): boolean {
   });
 }
 
+/** `run()` of `run = functools.partial(objective, model, part)` in the same turn: what it is bound to is what it runs with. */
+function boundRun({ func }: Call, loop: Node, facts: Facts): Call | null {
+  const { file, networks } = facts;
+  const made = func.kind === "Name" ? file.scopes.onlyValue(func) : null;
+  if (made?.kind !== "Call" || file.dotted(made.func) !== "functools.partial" || !contains(loop, made))
+    return null;
+  const [run, ...given] = made.args.map(({ value }) => value);
+  return run && (isNetwork(run, facts) || given.some((one) => networks.is(one))) ? made : null;
+}
+
 const CUTS = /^(?:detach|item|numpy|tolist|cpu)$/;
 
 /** The network's call in this loop that the added value is computed from. */
@@ -91,7 +101,9 @@ export function forwardIn(loop: Node, value: Expr, facts: Facts, depth = 0): Cal
     if (found || node.kind === "Lambda") return false;
     // The numbers of a result have no graph.
     if (node.kind === "Call" && node.func.kind === "Attribute" && CUTS.test(node.func.attr)) return false;
-    if (node.kind === "Call" && (runs(node, facts) || runsGiven(node, facts) || mayRun(node, facts)))
+    const bound = node.kind === "Call" ? boundRun(node, loop, facts) : null;
+    if (bound) found = bound;
+    else if (node.kind === "Call" && (runs(node, facts) || runsGiven(node, facts) || mayRun(node, facts)))
       found = node;
     else if (node.kind === "Attribute" && HELD_LOSS.test(node.attr)) found = lastForward(node, loop, facts);
     else if (node.kind === "Name" && !facts.file.scopes.binds(node))
