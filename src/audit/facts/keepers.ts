@@ -1,5 +1,5 @@
 import { isNone, isOfStar, starModules } from "../../python/file.ts";
-import { walk } from "../../python/nodes.ts";
+import { lastWord, walk } from "../../python/nodes.ts";
 import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
@@ -140,9 +140,13 @@ export function keptParameters(fn: FunctionDef): Keeps | null {
       )
         for (const name of [...plainNames(node.args[0]!.value), ...recorded(node.args[0]!.value)])
           list.add(name);
-      // `self.memory[self.place] = Step(*values)`
-      if (node.kind === "Assign" && node.targets[0]?.kind === "Subscript" && isKept(node.targets[0]))
+      // `self.memory[self.place] = Step(*values)`, and `(state, action)` where the memory is a list.
+      if (node.kind === "Assign" && node.targets[0]?.kind === "Subscript" && isKept(node.targets[0])) {
         for (const name of recorded(node.value)) list.add(name);
+        const into = isMethod ? selfAttribute(node.targets[0].value) : null;
+        if (into !== null && node.targets[0].index.kind !== "Str" && isListOf(fn.parent as ClassDef, into))
+          for (const name of plainNames(node.value)) list.add(name);
+      }
       return true;
     });
   for (const [item, whole] of through) {
@@ -161,6 +165,22 @@ export function keptParameters(fn: FunctionDef): Keeps | null {
     rows: params.filter((name) => rows.has(name)),
   };
   return kept.sum.length + kept.list.length + kept.rows.length > 0 ? kept : null;
+}
+
+/** Begun by `self.buffer = []` or `[None] * size`, and never as an array: what is put into a place of it is kept as it is. */
+function isListOf(cls: ClassDef, attribute: string): boolean {
+  let found = false;
+  let other = false;
+  for (const statement of cls.body)
+    walk(statement, (node) => {
+      if (node.kind === "Assign" && node.targets.some((target) => selfAttribute(target) === attribute)) {
+        const begun = node.value.kind === "Binary" ? node.value.left : node.value;
+        if (begun.kind === "List") found = true;
+        else if (!(begun.kind === "Call" && lastWord(begun.func) === "load")) other = true;
+      }
+      return true;
+    });
+  return found && !other;
 }
 
 /** `self.priority[places] = errors`, `self.bank.index_copy_(0, places, keys)`: into which attribute, and what. */
