@@ -4,6 +4,7 @@ import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from ".
 import { selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import type { FunctionFacts, ProjectFacts } from "./project.ts";
+import { returnedFor } from "./backwarded.ts";
 import { last } from "./torch-names.ts";
 
 /** Parameters of a method that it adds to, or lists in, an attribute of self: meters and buffers. */
@@ -118,6 +119,17 @@ export function keptParameters(fn: FunctionDef): Keeps | null {
         const value = node.target.items[1];
         if (value?.kind === "Name") through.set(value.id, node.iter.func.value.id);
       }
+      // `for name in values: self.sums[name] += values[name]`
+      if (
+        node.kind === "AugAssign" &&
+        node.op === "+" &&
+        isKept(node.target) &&
+        node.value.kind === "Subscript" &&
+        node.value.value.kind === "Name" &&
+        node.value.index.kind === "Name" &&
+        through.get(node.value.index.id) === node.value.value.id
+      )
+        sum.add(node.value.value.id);
       if (node.kind === "Global" || node.kind === "Nonlocal") for (const name of node.names) outer.add(name);
       if (node.kind === "AugAssign" && node.op === "+" && isKept(node.target))
         for (const name of plainNames(node.value)) sum.add(name);
@@ -150,6 +162,8 @@ export function keptParameters(fn: FunctionDef): Keeps | null {
       return true;
     });
   for (const [item, whole] of through) {
+    // `value = value.item()`
+    if (isRebound(fn, item)) continue;
     if (list.has(item)) list.add(whole);
     if (sum.has(item)) sum.add(whole);
     if (rows.has(item)) rows.add(whole);
@@ -280,14 +294,41 @@ function recorded(expr: Expr): readonly string[] {
   return one?.star === 1 && more.length === 0 && one.value.kind === "Name" ? [one.value.id] : [];
 }
 
-/** Arguments with a graph, handed on every step to a method that keeps them. */
-export function* keptArguments(
-  facts: Facts,
-  how: Kept,
-): Generator<{ readonly arg: Expr; readonly into: string; readonly amongOthers: boolean }> {
-  for (const { call, arg, amongOthers } of handedToKeepers(facts, how))
-    if (facts.hot(call) && facts.value(arg).graph === "yes" && facts.gradMode(call) !== "off")
-      yield { arg, into: facts.file.textOf(call.func), amongOthers };
+/** What is handed on every step to a method that keeps it, with its graph. */
+export interface KeptArgument {
+  readonly arg: Expr;
+  readonly into: string;
+  readonly amongOthers: boolean;
+  /** A dict of which some entry has a graph. */
+  readonly isDict: boolean;
+}
+
+/** Arguments with a graph, handed on every step to a method that keeps them; also as an entry of a dict. */
+export function* keptArguments(facts: Facts, how: Kept): Generator<KeptArgument> {
+  const brings = (value: Expr): boolean => facts.value(value).graph === "yes";
+  for (const { call, arg, amongOthers } of handedToKeepers(facts, how)) {
+    if (!facts.hot(call) || facts.gradMode(call) === "off") continue;
+    const into = facts.file.textOf(call.func);
+    if (brings(arg)) yield { arg, into, amongOthers, isDict: false };
+    else if (arg.kind === "Dict")
+      for (const value of arg.values) {
+        if (brings(value)) yield { arg: value, into, amongOthers, isDict: false };
+      }
+    else if (how !== "rows" && entriesOf(arg, facts).some(brings))
+      yield { arg, into, amongOthers, isDict: true };
+  }
+}
+
+/** Those of `stats = {"loss": loss}`, here or in the function of this file that handed it back. */
+function entriesOf(arg: Expr, facts: Facts): readonly Expr[] {
+  const [made, ...more] = arg.kind === "Name" ? facts.file.scopes.reaching(arg) : [];
+  if (!made || more.length > 0) return [];
+  const { scopes } = facts.file;
+  const whole =
+    made.how === "assign" && made.value?.kind === "Dict" ? [made.value] : returnedFor(made, facts);
+  return whole
+    .map((one) => (one.kind === "Name" ? scopes.onlyValue(one) : one))
+    .flatMap((one) => (one?.kind === "Dict" ? one.values : []));
 }
 
 /** Arguments that are handed to a method that keeps them, whatever they are: `meter.update(logits, labels)`. */
