@@ -1,6 +1,6 @@
 import { isNone, isOfStar, starModules } from "../../python/file.ts";
 import { lastWord, walk } from "../../python/nodes.ts";
-import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import type { Assign, Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import type { FunctionFacts, ProjectFacts } from "./project.ts";
@@ -187,14 +187,24 @@ function isListOf(cls: ClassDef, attribute: string): boolean {
   let other = false;
   for (const statement of cls.body)
     walk(statement, (node) => {
-      if (node.kind === "Assign" && node.targets.some((target) => selfAttribute(target) === attribute)) {
-        const begun = node.value.kind === "Binary" ? node.value.left : node.value;
-        if (begun.kind === "List") found = true;
-        else if (!(begun.kind === "Call" && lastWord(begun.func) === "load")) other = true;
-      }
+      const value = node.kind === "Assign" ? writtenTo(node, attribute) : null;
+      const begun = value?.kind === "Binary" ? value.left : value;
+      if (begun?.kind === "List") found = true;
+      else if (begun && !(begun.kind === "Call" && lastWord(begun.func) === "load")) other = true;
       return true;
     });
   return found && !other;
+}
+
+/** `[]` of `self.rows = []` and of `self.size, self.rows = size, []`. */
+function writtenTo({ targets, value }: Assign, attribute: string): Expr | null {
+  for (const target of targets) {
+    if (selfAttribute(target) === attribute) return value;
+    if (target.kind !== "Tuple" || value.kind !== "Tuple") continue;
+    const at = target.items.findIndex((item) => selfAttribute(item) === attribute);
+    if (at >= 0) return value.items[at] ?? null;
+  }
+  return null;
 }
 
 /** `self.priority[places] = errors`, `self.bank.index_copy_(0, places, keys)`: into which attribute, and what. */

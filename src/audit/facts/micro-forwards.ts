@@ -107,10 +107,18 @@ function runsOnPart(call: Call, loop: Node, facts: Facts): boolean {
   if (!steps || (name !== null && /^(?:torch|builtins|numpy|math|random)\./.test(name))) return false;
   // A method of what it is a part of: `rays[at : at + n].cuda()`.
   if (COMPARES.test(file.textOf(call.func)) || call.func.kind === "Call") return false;
-  return call.args.some(
-    ({ value }) =>
-      value.kind === "Subscript" && isSlicedBy(value.index, target.id) && !bringsGraph(value.value, facts),
-  );
+  return call.args.some(({ value }) => {
+    const part = unsent(value);
+    return part.kind === "Subscript" && isSlicedBy(part.index, target.id) && !bringsGraph(part.value, facts);
+  });
+}
+
+/** `rays[a:b]` of `rays[a:b].cuda()` */
+function unsent(expr: Expr): Expr {
+  let at = expr;
+  while (at.kind === "Call" && at.func.kind === "Attribute" && /^(?:to|cuda|float)$/.test(at.func.attr))
+    at = at.func.value;
+  return at;
 }
 
 /** `at : at + n`, also as one of several. */
