@@ -68,6 +68,15 @@ export function isCount({ value, index }: Definition, file: PythonFile): boolean
   );
 }
 
+/** `f1` of `f1, f2 = torch.split(features, n)`: as much of a tensor as the others, whatever its name. */
+export function isPartOfOne({ how, value }: Definition): boolean {
+  return (
+    how === "unpack" &&
+    value?.kind === "Call" &&
+    /^(?:split|chunk|unbind|tensor_split)$/.test(lastWord(value.func))
+  );
+}
+
 /** `items` of `loss, items = criterion(out, y)`: of what is told beside a loss, most are numbers. */
 export function isBesideLoss({ how, index, value }: Definition): boolean {
   return (

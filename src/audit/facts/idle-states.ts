@@ -410,7 +410,7 @@ function isCut(use: Expr, facts: Facts): boolean {
       // What a distribution gives for `sample` has no graph; `rsample` is for those who want one.
       if (/^(?:detach|data|item|argmax|multinomial|numpy|tolist|sample)$/.test(parent.attr)) return true;
       if (
-        !/^(?:cpu|squeeze|flatten|view|reshape|softmax|float|clamp|max|log_prob|entropy|sum|mean)$/.test(
+        !/^(?:cpu|clone|contiguous|squeeze|unsqueeze|flatten|view|reshape|transpose|permute|softmax|float|clamp|max|log_prob|entropy|sum|mean)$/.test(
           parent.attr,
         )
       )

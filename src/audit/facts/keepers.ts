@@ -1,9 +1,10 @@
 import { isNone, isOfStar, starModules } from "../../python/file.ts";
-import { walk } from "../../python/nodes.ts";
-import type { Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
+import { lastWord, walk } from "../../python/nodes.ts";
+import type { Assign, Attribute, Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import type { FunctionFacts, ProjectFacts } from "./project.ts";
+import { returnedFor } from "./backwarded.ts";
 import { last } from "./torch-names.ts";
 
 /** Parameters of a method that it adds to, or lists in, an attribute of self: meters and buffers. */
@@ -118,6 +119,17 @@ export function keptParameters(fn: FunctionDef): Keeps | null {
         const value = node.target.items[1];
         if (value?.kind === "Name") through.set(value.id, node.iter.func.value.id);
       }
+      // `for name in values: self.sums[name] += values[name]`
+      if (
+        node.kind === "AugAssign" &&
+        node.op === "+" &&
+        isKept(node.target) &&
+        node.value.kind === "Subscript" &&
+        node.value.value.kind === "Name" &&
+        node.value.index.kind === "Name" &&
+        through.get(node.value.index.id) === node.value.value.id
+      )
+        sum.add(node.value.value.id);
       if (node.kind === "Global" || node.kind === "Nonlocal") for (const name of node.names) outer.add(name);
       if (node.kind === "AugAssign" && node.op === "+" && isKept(node.target))
         for (const name of plainNames(node.value)) sum.add(name);
@@ -140,12 +152,18 @@ export function keptParameters(fn: FunctionDef): Keeps | null {
       )
         for (const name of [...plainNames(node.args[0]!.value), ...recorded(node.args[0]!.value)])
           list.add(name);
-      // `self.memory[self.place] = Step(*values)`
-      if (node.kind === "Assign" && node.targets[0]?.kind === "Subscript" && isKept(node.targets[0]))
+      // `self.memory[self.place] = Step(*values)`, and `(state, action)` where the memory is a list.
+      if (node.kind === "Assign" && node.targets[0]?.kind === "Subscript" && isKept(node.targets[0])) {
         for (const name of recorded(node.value)) list.add(name);
+        const into = isMethod ? selfAttribute(node.targets[0].value) : null;
+        if (into !== null && node.targets[0].index.kind !== "Str" && isListOf(fn.parent as ClassDef, into))
+          for (const name of plainNames(node.value)) list.add(name);
+      }
       return true;
     });
   for (const [item, whole] of through) {
+    // `value = value.item()`
+    if (isRebound(fn, item)) continue;
     if (list.has(item)) list.add(whole);
     if (sum.has(item)) sum.add(whole);
     if (rows.has(item)) rows.add(whole);
@@ -161,6 +179,32 @@ export function keptParameters(fn: FunctionDef): Keeps | null {
     rows: params.filter((name) => rows.has(name)),
   };
   return kept.sum.length + kept.list.length + kept.rows.length > 0 ? kept : null;
+}
+
+/** Begun by `self.buffer = []` or `[None] * size`, and never as an array: what is put into a place of it is kept as it is. */
+function isListOf(cls: ClassDef, attribute: string): boolean {
+  let found = false;
+  let other = false;
+  for (const statement of cls.body)
+    walk(statement, (node) => {
+      const value = node.kind === "Assign" ? writtenTo(node, attribute) : null;
+      const begun = value?.kind === "Binary" ? value.left : value;
+      if (begun?.kind === "List") found = true;
+      else if (begun && !(begun.kind === "Call" && lastWord(begun.func) === "load")) other = true;
+      return true;
+    });
+  return found && !other;
+}
+
+/** `[]` of `self.rows = []` and of `self.size, self.rows = size, []`. */
+function writtenTo({ targets, value }: Assign, attribute: string): Expr | null {
+  for (const target of targets) {
+    if (selfAttribute(target) === attribute) return value;
+    if (target.kind !== "Tuple" || value.kind !== "Tuple") continue;
+    const at = target.items.findIndex((item) => selfAttribute(item) === attribute);
+    if (at >= 0) return value.items[at] ?? null;
+  }
+  return null;
 }
 
 /** `self.priority[places] = errors`, `self.bank.index_copy_(0, places, keys)`: into which attribute, and what. */
@@ -260,14 +304,41 @@ function recorded(expr: Expr): readonly string[] {
   return one?.star === 1 && more.length === 0 && one.value.kind === "Name" ? [one.value.id] : [];
 }
 
-/** Arguments with a graph, handed on every step to a method that keeps them. */
-export function* keptArguments(
-  facts: Facts,
-  how: Kept,
-): Generator<{ readonly arg: Expr; readonly into: string; readonly amongOthers: boolean }> {
-  for (const { call, arg, amongOthers } of handedToKeepers(facts, how))
-    if (facts.hot(call) && facts.value(arg).graph === "yes" && facts.gradMode(call) !== "off")
-      yield { arg, into: facts.file.textOf(call.func), amongOthers };
+/** What is handed on every step to a method that keeps it, with its graph. */
+export interface KeptArgument {
+  readonly arg: Expr;
+  readonly into: string;
+  readonly amongOthers: boolean;
+  /** A dict of which some entry has a graph. */
+  readonly isDict: boolean;
+}
+
+/** Arguments with a graph, handed on every step to a method that keeps them; also as an entry of a dict. */
+export function* keptArguments(facts: Facts, how: Kept): Generator<KeptArgument> {
+  const brings = (value: Expr): boolean => facts.value(value).graph === "yes";
+  for (const { call, arg, amongOthers } of handedToKeepers(facts, how)) {
+    if (!facts.hot(call) || facts.gradMode(call) === "off") continue;
+    const into = facts.file.textOf(call.func);
+    if (brings(arg)) yield { arg, into, amongOthers, isDict: false };
+    else if (arg.kind === "Dict")
+      for (const value of arg.values) {
+        if (brings(value)) yield { arg: value, into, amongOthers, isDict: false };
+      }
+    else if (how !== "rows" && entriesOf(arg, facts).some(brings))
+      yield { arg, into, amongOthers, isDict: true };
+  }
+}
+
+/** Those of `stats = {"loss": loss}`, here or in the function of this file that handed it back. */
+function entriesOf(arg: Expr, facts: Facts): readonly Expr[] {
+  const [made, ...more] = arg.kind === "Name" ? facts.file.scopes.reaching(arg) : [];
+  if (!made || more.length > 0) return [];
+  const { scopes } = facts.file;
+  const whole =
+    made.how === "assign" && made.value?.kind === "Dict" ? [made.value] : returnedFor(made, facts);
+  return whole
+    .map((one) => (one.kind === "Name" ? scopes.onlyValue(one) : one))
+    .flatMap((one) => (one?.kind === "Dict" ? one.values : []));
 }
 
 /** Arguments that are handed to a method that keeps them, whatever they are: `meter.update(logits, labels)`. */

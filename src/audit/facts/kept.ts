@@ -141,12 +141,13 @@ function isUnbound(expr: Expr, { file }: Facts): boolean {
   return expr.kind === "Call" && file.dotted(expr.func) === "torch.unbind" && expr.args.length > 0;
 }
 
-/** What is kept with a record: `(step, loss)`, `{"loss": loss}`, `Row(step, loss)`. */
+/** What is kept with a record: `(step, loss)`, `{"loss": loss}`, `{k: v for k, v in losses.items()}`, `Row(step, loss)`. */
 export function parts(expr: Expr, facts: Facts): readonly Expr[] {
   if (expr.kind === "Tuple" || expr.kind === "List") return expr.items.flatMap((item) => parts(item, facts));
   if (expr.kind === "Dict") return expr.values;
+  if (expr.kind === "Comp" && expr.flavour === "dict" && expr.value) return [expr.value];
   if (expr.kind === "Call" && facts.file.dotted(expr.func) === "builtins.dict")
-    return expr.args.flatMap((arg) => (arg.name === null ? [] : [arg.value]));
+    return expr.args.map(({ value }) => value);
   return isRecord(expr, facts) ? expr.args.map(({ value }) => value) : [expr];
 }
 
@@ -524,27 +525,57 @@ export function keepsGraph(added: Expr, facts: Facts): boolean {
   );
 }
 
-/** `v` of `for k, v in out.items()`, where `out["loss"]` is differentiated: a loss, or a number told beside it. */
+/**
+ * `v` of `for k, v in out.items()`, where `out["loss"]` or the sum of all of them is differentiated: a loss, or a number told
+ * beside it; and `out` itself.
+ */
 export function isItemOfLosses(added: Expr, facts: Facts): boolean {
   const { backwards, file } = facts;
-  const [one, ...more] = added.kind === "Name" ? file.scopes.reaching(added) : [];
-  const over = one?.how === "iterate" && more.length === 0 ? one.value : null;
-  const holder =
-    over?.kind === "Call" &&
-    over.func.kind === "Attribute" &&
-    over.func.attr === (one!.index === null ? "values" : "items")
-      ? over.func.value
-      : null;
-  if (holder?.kind !== "Name" || one!.index === 0) return false;
-  const made = file.scopes.reaching(holder);
+  const whole = wholeOfItems(added, file);
+  if (whole?.kind !== "Name") return false;
+  const made = file.scopes.reaching(whole);
+  if (whole === added) return made.some((dict) => isSummedUp(dict, facts));
   return (
     backwards.some(
       ({ loss }) =>
         loss?.kind === "Subscript" &&
         loss.value.kind === "Name" &&
         file.scopes.reaching(loss.value).some((same) => made.includes(same)),
-    ) || made.some((dict) => isBesideLoss(dict, facts))
+    ) || made.some((dict) => isBesideLoss(dict, facts) || isSummedUp(dict, facts))
   );
+}
+
+/** `out` of the `v` in `for k, v in out.items()` and of `out.copy()`, and a name as it is. */
+function wholeOfItems(added: Expr, file: PythonFile): Expr | null {
+  if (added.kind === "Call") {
+    const { func, args } = added;
+    return func.kind === "Attribute" && func.attr === "copy" && args.length === 0 ? func.value : null;
+  }
+  const [one, ...more] = added.kind === "Name" ? file.scopes.reaching(added) : [];
+  if (one?.how !== "iterate" || more.length > 0) return added;
+  const over = one.value;
+  if (over?.kind !== "Call" || over.func.kind !== "Attribute" || one.index === 0) return null;
+  return over.func.attr === (one.index === null ? "values" : "items") ? over.func.value : null;
+}
+
+/** `losses = sum(out[k] * weight[k] for k in out)`, `total = sum(out.values())`, and that is differentiated: all of them have graphs, or are numbers told beside them. */
+function isSummedUp(dict: Definition, facts: Facts): boolean {
+  const { backwards, file } = facts;
+  if (backwards.length === 0 || dict.value?.kind !== "Call") return false;
+  return file.scopes.uses(dict).some((use) => {
+    const isOfAll =
+      (use.parent?.kind === "Attribute" && use.parent.attr === "values") ||
+      (use.parent?.kind === "Subscript" && use.parent.index.kind === "Name");
+    const statement = isOfAll ? statementOf(use) : null;
+    const [target] = statement?.kind === "Assign" ? statement.targets : [];
+    const sum = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+    return (
+      sum !== null &&
+      sum !== undefined &&
+      file.callsNamed("sum", "stack").some((call) => contains(statement!, call) && contains(call, use)) &&
+      backwards.some(({ loss }) => loss !== null && derivesFrom(loss, new Set([sum]), facts))
+    );
+  });
 }
 
 /** `terms` of `loss, terms = step(batch)`, where the function sums up what it puts into the dict, and `loss` is differentiated here. */

@@ -81,6 +81,52 @@ export function runsGiven(call: Call, facts: Facts): boolean {
   });
 }
 
+/** `run()` of `run = functools.partial(objective, model, part)` in the same turn: what it is bound to is what it runs with. */
+function boundRun({ func }: Call, loop: Node, facts: Facts): Call | null {
+  const { file, networks } = facts;
+  const made = func.kind === "Name" ? file.scopes.onlyValue(func) : null;
+  if (made?.kind !== "Call" || file.dotted(made.func) !== "functools.partial" || !contains(loop, made))
+    return null;
+  const [run, ...given] = made.args.map(({ value }) => value);
+  return run && (isNetwork(run, facts) || given.some((one) => networks.is(one))) ? made : null;
+}
+
+/** By its name what compares an output with what it should be. */
+const COMPARES = /loss|crit|mse|mae|nll|bce|psnr|ssim|entropy|l[12](?:_|$)/i;
+
+/**
+ * `render(rays[at : at + n])` in `for at in range(0, len(rays), n):`, whatever `render` is: where the sum of what comes of it is
+ * differentiated later, it has recorded a graph for this part of the data.
+ */
+function runsOnPart(call: Call, loop: Node, facts: Facts): boolean {
+  const { file } = facts;
+  if (!facts.guesses || loop.kind !== "For" || loop.target.kind !== "Name") return false;
+  const { iter, target } = loop;
+  const steps = iter.kind === "Call" && file.dotted(iter.func) === "builtins.range" && iter.args.length === 3;
+  const name = file.dotted(call.func);
+  if (!steps || (name !== null && /^(?:torch|builtins|numpy|math|random)\./.test(name))) return false;
+  // A method of what it is a part of: `rays[at : at + n].cuda()`.
+  if (COMPARES.test(file.textOf(call.func)) || call.func.kind === "Call") return false;
+  return call.args.some(({ value }) => {
+    const part = unsent(value);
+    return part.kind === "Subscript" && isSlicedBy(part.index, target.id) && !bringsGraph(part.value, facts);
+  });
+}
+
+/** `rays[a:b]` of `rays[a:b].cuda()` */
+function unsent(expr: Expr): Expr {
+  let at = expr;
+  while (at.kind === "Call" && at.func.kind === "Attribute" && /^(?:to|cuda|float)$/.test(at.func.attr))
+    at = at.func.value;
+  return at;
+}
+
+/** `at : at + n`, also as one of several. */
+function isSlicedBy(index: Expr, counter: string): boolean {
+  if (index.kind === "Tuple") return index.items.some((one) => isSlicedBy(one, counter));
+  return index.kind === "Slice" && namesIn(index).some(({ id }) => id === counter);
+}
+
 const CUTS = /^(?:detach|item|numpy|tolist|cpu)$/;
 
 /** The network's call in this loop that the added value is computed from. */
@@ -91,7 +137,12 @@ export function forwardIn(loop: Node, value: Expr, facts: Facts, depth = 0): Cal
     if (found || node.kind === "Lambda") return false;
     // The numbers of a result have no graph.
     if (node.kind === "Call" && node.func.kind === "Attribute" && CUTS.test(node.func.attr)) return false;
-    if (node.kind === "Call" && (runs(node, facts) || runsGiven(node, facts) || mayRun(node, facts)))
+    const bound = node.kind === "Call" ? boundRun(node, loop, facts) : null;
+    if (bound) found = bound;
+    else if (
+      node.kind === "Call" &&
+      (runs(node, facts) || runsGiven(node, facts) || mayRun(node, facts) || runsOnPart(node, loop, facts))
+    )
       found = node;
     else if (node.kind === "Attribute" && HELD_LOSS.test(node.attr)) found = lastForward(node, loop, facts);
     else if (node.kind === "Name" && !facts.file.scopes.binds(node))

@@ -1,12 +1,13 @@
 import type { PythonFile } from "../../python/file.ts";
-import { blockOf, contains, functionOf } from "../../python/nodes.ts";
+import { blockOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, Name, Node } from "../../python/tree.ts";
-import { STATE, handedOn } from "./carried-states.ts";
+import { derivesFrom } from "./backwarded.ts";
+import { STATE, handedOn, partsOf } from "./carried-states.ts";
 import type { Facts } from "./facts.ts";
 import { isNetwork } from "./networks.ts";
 import { loopsAround } from "./training.ts";
-import type { Loop } from "./training.ts";
+import type { Backward, Loop } from "./training.ts";
 
 /** A state that a network brings from one turn of a loop into the next, with its graph. */
 export interface NetworkState {
@@ -23,15 +24,32 @@ export interface NetworkState {
  */
 export function* statesOnNetworks(backward: Call, facts: Facts): Generator<NetworkState> {
   const { file } = facts;
+  const whole = facts.backwards.find(({ call }) => call === backward) ?? { call: backward, loss: null };
   const [loop] = loopsAround(backward);
   if (!loop) return;
   for (const at of file.all("Call")) {
-    if (!contains(loop, at) || loopsAround(at)[0] !== loop || at.start > backward.start) continue;
-    if (facts.gradMode(at) === "off" || !isNetwork(at.func, facts)) continue;
-    const net = file.textOf(at.func);
+    if (!contains(loop, at) || !loopsAround(at).includes(loop) || at.start > backward.start) continue;
+    if (facts.gradMode(at) === "off") continue;
+    const ran = ranHere(at, whole, facts);
+    if (!ran) continue;
+    const net = file.textOf(ran);
     const state = handedOff(at, net, loop, file) ?? begunOn(net, loop, file);
     if (state !== null) yield { at, loop, net, state };
   }
+}
+
+/** `net` of `net(x)`, and of `a, b = net.scores(x)` where what that gives is differentiated. */
+function ranHere(call: Call, { loss }: Backward, facts: Facts): Expr | null {
+  const { func } = call;
+  if (isNetwork(func, facts)) return func;
+  const net = func.kind === "Attribute" && facts.networks.is(func.value) ? func.value : null;
+  const statement = statementOf(call);
+  if (!net || !loss || statement?.kind !== "Assign" || statement.value !== call) return null;
+  const made = statement.targets
+    .flatMap(partsOf)
+    .flatMap((part) => (part.kind === "Name" ? [facts.file.scopes.definitionAt(part)] : []))
+    .filter((one) => one !== null);
+  return derivesFrom(loss, new Set(made), facts) ? net : null;
 }
 
 /** The state that a call is given, where the loop reads it off the network for the next turn. */
@@ -103,4 +121,4 @@ function isBegunBeside(net: string, loop: Loop, file: PythonFile): boolean {
     );
 }
 
-const BEGINS = /^_?(?:reset|(?:init|reset|zero|clear)_?(?:\w+_)?(?:hidden|states?|memory)\w*)$/;
+const BEGINS = /^_*(?:reset|(?:init|reset|zero|clear)_?(?:\w+_)?(?:hidden|states?|memory)\w*)$/;

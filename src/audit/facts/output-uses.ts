@@ -84,11 +84,9 @@ export function isOnlyForLoss(
   const texts = packed || TEXT.test(facts.file.text) || isLanguageModel(facts) || isWrittenTo(target, facts);
   if (isOnlyForPictures(uses, target, shaped, facts)) return true;
   if (!texts && !facts.file.once(scoresEveryItem)) return false;
-  if (
-    uses.length > 0 &&
-    uses.every((use) => use.parent?.kind === "Attribute" && use.parent.attr === "logits")
-  )
-    return true;
+  // `out.logits`, and `out.aux_loss` beside them.
+  const asked = uses.map(({ parent }) => (parent?.kind === "Attribute" ? parent.attr : ""));
+  if (asked.includes("logits") && asked.every((one) => /^logits$|(?:^|_)loss$/.test(one))) return true;
   const ofTokens = packed || (isOfNormalised(target, facts) && isLanguageModel(facts));
   const named = /logit$|logits|scores?$|outputs?$|preds?$|predictions?|log_?probs?$/.test(target.id);
   if (!ofTokens && !named && !(target.id === "out" && uses.some((use) => isOfTokens(use, facts))))

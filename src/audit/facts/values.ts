@@ -7,6 +7,7 @@ import type { Call, ClassDef, Expr, FunctionDef, Node } from "../../python/tree.
 import {
   areBesideLoss,
   isBesideLoss,
+  isPartOfOne,
   isCount,
   isNumberOfForward,
   isSize,
@@ -280,7 +281,8 @@ export class Values {
         )
           return NUMBER;
         // `loss, acc = net(x)`: counted, by somebody who may have read it.
-        if (value.what === "output" && COUNTED.test(definition.name)) return { ...value, graph: "unknown" };
+        if (value.what === "output" && COUNTED.test(definition.name) && !isPartOfOne(definition))
+          return { ...value, graph: "unknown" };
         if (value.what === "tensor" || value.what === "output") {
           if (!this.#around.guesses && isToldBefore(definition, this.differentiated, this.#file))
             return UNKNOWN;

@@ -76,14 +76,21 @@ export const rule: Rule = {
         message: `\`${keep.root.id}\` keeps the graph nodes of every step's loss alive: the function that it is handed to adds the loss with its graph`,
       };
     }
-    for (const { arg, into } of keptArguments(facts, "sum")) {
+    for (const { arg, into, isDict } of keptArguments(facts, "sum")) {
       if (isReport(arg, facts)) continue;
-      yield {
-        at: arg,
-        severity: "warning",
-        message: `\`${into}\` adds this to a sum it keeps, with the graph that comes with it`,
-        fix: { grade: "safe", title: "Detach what is added", edits: detach(arg, facts) },
-      };
+      if (isDict)
+        yield {
+          at: arg,
+          severity: "note",
+          message: `\`${into}\` adds what is in this to sums it keeps, with the graphs that come with it`,
+        };
+      else
+        yield {
+          at: arg,
+          severity: "warning",
+          message: `\`${into}\` adds this to a sum it keeps, with the graph that comes with it`,
+          fix: { grade: "safe", title: "Detach what is added", edits: detach(arg, facts) },
+        };
     }
     for (const { at, how, root } of recordedKeeps(facts))
       if (how === "sum")

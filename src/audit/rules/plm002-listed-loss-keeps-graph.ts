@@ -104,13 +104,13 @@ export const rule: Rule = {
           severity: "note",
           message: `\`${keep.root.id}\` keeps every step's loss with its graph nodes: the function that it is handed to appends the loss as it is`,
         };
-    for (const { arg, into, amongOthers } of keptArguments(facts, "list"))
+    for (const { arg, into, amongOthers, isDict } of keptArguments(facts, "list"))
       yield {
         at: arg,
         // Of a record of many things, some may be differentiated where they are drawn.
-        ...(amongOthers ? { severity: "note" as const } : {}),
+        ...(amongOthers || isDict ? { severity: "note" as const } : {}),
         message: `\`${into}\` puts this into a list it keeps, with the graph that comes with it`,
-        fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(arg, facts) },
+        fix: { grade: "unsafe", title: "Detach what is kept", edits: isDict ? [] : detach(arg, facts) },
       };
     for (const { at, how, root } of recordedKeeps(facts))
       if (how === "list")

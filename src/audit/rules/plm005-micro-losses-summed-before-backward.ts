@@ -369,16 +369,20 @@ function differentiates(one: Backward, sums: ReadonlySet<Definition>, at: Node, 
 function* comprehensions(facts: Facts): Generator<Finding> {
   if (facts.guesses) yield* mapped(facts);
   for (const comp of facts.file.all("Comp")) {
-    const [clause] = comp.clauses;
+    const [clause, ...inner] = comp.clauses;
     let call: Call | null = null;
-    walk(comp.element, (node) => {
-      if (
-        node.kind === "Call" &&
-        ((isNetwork(node.func, facts) && !/loss|crit/i.test(facts.file.textOf(node.func))) ||
-          runsGiven(node, facts))
-      )
-        call ??= node;
-    });
+    const look = (expr: Expr): void =>
+      walk(expr, (node) => {
+        if (
+          node.kind === "Call" &&
+          ((isNetwork(node.func, facts) && !/loss|crit(?!ic)/i.test(facts.file.textOf(node.func))) ||
+            runsGiven(node, facts))
+        )
+          call ??= node;
+      });
+    look(comp.element);
+    // `for part in parts for out in model(part)`
+    for (const { iter } of inner) look(iter);
     const forward = call as Call | null;
     if (!clause || !forward || facts.gradMode(comp) === "off") continue;
     const names = new Set<string>();

@@ -48,7 +48,9 @@ export const rule: Rule = {
       const passed = flag ? flag.value : (third ?? spread);
       if (!passed || !isAlwaysOn(passed, facts)) continue;
       if (isHandedToAnother(call, facts)) continue;
-      if (facts.guesses && isLastOfTurn(call, loss, facts)) yield { at: flag ?? passed, message: MESSAGE };
+      // Of `backward(**settings)` as well at the call, where what is certain is told.
+      if (facts.guesses && isLastOfTurn(call, loss, facts))
+        yield { at: flag ?? third ?? call, message: MESSAGE };
       if (!loss) continue;
       // `for loss in net(batch)`: each part of the batch may go on from the graph of the one before.
       const [around] = loopsAround(call);

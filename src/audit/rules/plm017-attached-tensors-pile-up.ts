@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import { classOf, contains, functionOf, lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type { Call, ClassDef, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { runsBehind } from "../facts/behind-loss.ts";
@@ -9,8 +9,16 @@ import { callOf } from "../facts/called-keeps.ts";
 import type { Facts } from "../facts/facts.ts";
 import { detach } from "../facts/on-tensor.ts";
 import { attributeMayBeDifferentiated, derivesFromInput } from "../facts/flow.ts";
-import { isFactory, isTensorOf, keptArguments, keptParameters, writtenRows } from "../facts/keepers.ts";
+import {
+  handedToKeepers,
+  isFactory,
+  isTensorOf,
+  keptArguments,
+  keptParameters,
+  writtenRows,
+} from "../facts/keepers.ts";
 import { likelyPiles } from "../facts/likely-piles.ts";
+import { recordsActing } from "../facts/inferring.ts";
 import { isNetwork, networkCall } from "../facts/networks.ts";
 import { derivesFrom, isBackwarded } from "../facts/backwarded.ts";
 import {
@@ -70,6 +78,7 @@ function* piles(facts: Facts): Generator<Finding> {
   const later = [...cutOffLater(facts)];
   yield* later;
   yield* cutOffBeside(facts);
+  if (facts.guesses) yield* handedOnBeside(facts);
   yield* rows(facts);
   yield* rowsElsewhere(facts);
   yield* joined(facts);
@@ -476,11 +485,35 @@ function* cutOffBeside(facts: Facts): Generator<Finding> {
   }
 }
 
-function isCutBeside(added: Expr, { file }: Facts): boolean {
-  const [made, ...more] = added.kind === "Name" ? file.scopes.reaching(added) : [];
+/**
+ * `env.step(action.detach().cpu().numpy())` beside `memory.push(state, action)` of `action = agent.act(state)`: a method that
+ * puts what it is given into a list, of another that records.
+ */
+function* handedOnBeside(facts: Facts): Generator<Finding> {
+  for (const { call, arg } of handedToKeepers(facts, "list")) {
+    const known = facts.value(arg);
+    if (facts.gradMode(call) === "off" || known.graph === "no" || known.what === "number") continue;
+    const made = arg.kind === "Name" ? facts.file.scopes.reaching(arg) : [];
+    const isOfActing = ({ value }: Definition): boolean =>
+      value?.kind === "Call" && recordsActing(lastWord(value.func), facts.project);
+    if (loopsAround(call).length > 0 && made.some((one) => isOfActing(one) && isCutWhereRead(one, facts)))
+      yield {
+        at: arg,
+        severity: "note",
+        message: `\`${facts.file.textOf(call.func)}\` keeps each of these with its graph, which is cut off where it is read beside this`,
+        fix: { grade: "unsafe", title: "Detach what is kept", edits: detach(arg, facts) },
+      };
+  }
+}
+
+function isCutBeside(added: Expr, facts: Facts): boolean {
+  const [made, ...more] = added.kind === "Name" ? facts.file.scopes.reaching(added) : [];
+  return made !== undefined && more.length === 0 && isCutWhereRead(made, facts);
+}
+
+function isCutWhereRead(made: Definition, { file }: Facts): boolean {
   return (
-    made?.value?.kind === "Call" &&
-    more.length === 0 &&
+    made.value?.kind === "Call" &&
     file.scopes
       .uses(made)
       .some(

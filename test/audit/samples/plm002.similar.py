@@ -22,3 +22,19 @@ def scores(pairs, enrolled, tested):
 
 pairs, enrol, test = load()
 print(scores(pairs, enrol, test))
+
+
+def halves(model, loader, optimizer):
+    queue, counts = [], []
+    for x, n in loader:
+        f1, f2 = torch.split(model(x.cuda()), [8, 8], dim=0)
+        queue.append(f1)  # expect: PLM002
+        if len(queue) > 256:
+            queue.pop(0)
+        bank = torch.cat(queue).detach()
+        loss, f1 = model.judge(f1 @ bank.T, f2)
+        # trap: by its name what was counted
+        counts.append(f1)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()

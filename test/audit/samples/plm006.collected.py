@@ -134,3 +134,22 @@ class Arm:
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()
+
+
+def train_copied(env, rounds, length):
+    agent = Agent(8, 4).cuda()
+    optimizer = torch.optim.Adam(agent.parameters())
+    state = torch.zeros(1, 1, 64).cuda()
+    seen = env.reset()
+    for _ in range(rounds):
+        begin = state.clone().detach()
+        kept = []
+        for _ in range(length):
+            logits, value, state = agent(seen, state)  # expect: PLM006
+            action = Categorical(logits=logits).sample()
+            kept.append((seen, value.flatten().detach()))
+            seen, gain, done, _ = env.step(action.item())
+        loss = agent(kept[0][0], begin)[1].mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()

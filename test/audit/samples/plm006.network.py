@@ -87,3 +87,31 @@ def part(net, loader, optimizer, window):
             loss = F.mse_loss(net(x[:, at : at + window]), y[:, at : at + window])
             loss.backward(retain_graph=True)
         optimizer.step()
+
+
+def by_method(net, criterion, batches, optimizer, chunks):
+    for epoch in range(10):
+        net.memory.__init_memory__()
+        for first in range(0, len(batches), chunks):
+            loss = 0
+            optimizer.zero_grad()
+            for at in range(chunks):
+                pairs, truth = batches[first + at]
+                near, far = net.edge_scores(pairs)  # expect: PLM006
+                loss += criterion(near, truth) + criterion(far, 1 - truth)
+            loss /= chunks
+            loss.backward(retain_graph=True)
+            optimizer.step()
+
+
+def by_method_cut(net, criterion, batches, optimizer):
+    for epoch in range(10):
+        net.memory.__init_memory__()
+        for pairs, truth in batches:
+            optimizer.zero_grad()
+            # trap: the memory is cut off after each step
+            near, far = net.edge_scores(pairs)
+            loss = criterion(near, truth) + criterion(far, 1 - truth)
+            loss.backward()
+            optimizer.step()
+            net.memory.detach_memory()
