@@ -36,6 +36,8 @@ export class Elements {
           return at === 0 ? STRING : this.#values.alike(made.values);
         if (made === null && iterable.func.attr === (at === null ? "values" : "items"))
           return at === 0 ? STRING : this.#handedByKey(iterable.func.value);
+        // `for name, value in losses.items()` of `losses = criterion(outputs, targets)`
+        if (this.#around.guesses && at !== 0 && made?.kind === "Call") return this.#ofLosses(iterable.func.value);
       }
       if (
         iterable.func.kind === "Attribute" &&
@@ -88,6 +90,12 @@ export class Elements {
     return given && ((given.what === "output" && given.graph === "no") || (one!.node as Param).star === 2)
       ? given
       : UNKNOWN;
+  }
+
+  /** One of a dict that a loss gave: likely a tensor of its own, with a graph. */
+  #ofLosses(dict: Expr): Value {
+    const whole = this.#values.of(dict);
+    return whole.what === "output" && whole.graph === "yes" ? whole : UNKNOWN;
   }
 
   /** One of several that are counted, or gone through together: of a network's list of feature maps, `zip(ours, theirs)`, one of these. */

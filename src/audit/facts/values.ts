@@ -418,7 +418,11 @@ export class Values {
           expr.value.kind === "Name" && this.isCollection(expr.value)
             ? this.alternatives(this.#file.scopes.reaching(expr.value))
             : this.of(expr.value);
-        if (isTensorLike(value) && areBesideLoss(expr.value, this.#file)) return UNKNOWN;
+        if (isTensorLike(value) && areBesideLoss(expr.value, this.#file)) {
+          // `items[0]`: what is counted through is likely a vector of them, what has keys a dict of numbers.
+          if (!this.#around.guesses || expr.index.kind !== "Num") return UNKNOWN;
+          return { what: "tensor", device: value.device, graph: "unknown" };
+        }
         // A tensor's rows, a layer of a list of them.
         if (value.what === "tensor" || (value.what === "module" && holdsModules(expr.value, this.#file)))
           return value;
