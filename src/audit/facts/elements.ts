@@ -1,6 +1,6 @@
 import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Expr, Param } from "../../python/tree.ts";
+import type { Call, Expr, Param } from "../../python/tree.ts";
 import { BATCH_INPUT, isPreparedLoader } from "./inputs.ts";
 import { yieldsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
@@ -74,9 +74,8 @@ export class Elements {
 
   /** One of `tuple(t.to(device) for t in batch)`, by that or by its name. */
   ofSent(expr: Expr): Value {
-    let made = writtenAs(expr, this.#file);
-    if (made?.kind === "Call" && /^builtins\.(?:tuple|list)$/.test(this.#file.dotted(made.func) ?? ""))
-      made = made.args[0]?.value ?? null;
+    const written = writtenAs(expr, this.#file);
+    const made = written?.kind === "Call" ? listedBy(written, this.#file) : written;
     return made?.kind === "Comp" && made.value === null ? this.#values.of(made.element) : UNKNOWN;
   }
 
@@ -105,6 +104,11 @@ export class Elements {
     const whole = this.#values.of(iterable);
     return whole.what === "output" && whole.graph === "yes" ? whole : UNKNOWN;
   }
+}
+
+/** What `tuple(t.to(device) for t in batch)` and `list(…)` list. */
+export function listedBy({ func, args }: Call, file: PythonFile): Expr | null {
+  return /^builtins\.(?:tuple|list)$/.test(file.dotted(func) ?? "") ? (args[0]?.value ?? null) : null;
 }
 
 /** A list or dict as it was written down, where there is only one it can be. */
