@@ -4,7 +4,7 @@ import type { Call, Expr, Param } from "../../python/tree.ts";
 import { BATCH_INPUT, isPreparedLoader } from "./inputs.ts";
 import { yieldsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
-import { MODULE, NUMBER, STRING, UNKNOWN } from "./value.ts";
+import { MODULE, NUMBER, STRING, UNKNOWN, isTensorLike } from "./value.ts";
 import type { Value } from "./value.ts";
 import type { Around, Values } from "./values.ts";
 
@@ -94,7 +94,7 @@ export class Elements {
   /** One of a dict that a loss gave: likely a tensor of its own, with a graph. */
   #ofLosses(dict: Expr): Value {
     const whole = this.#values.of(dict);
-    return whole.what === "output" && whole.graph === "yes" ? whole : UNKNOWN;
+    return isTensorLike(whole) && whole.graph === "yes" ? whole : UNKNOWN;
   }
 
   /** One of several that are counted, or gone through together: of a network's list of feature maps, `zip(ours, theirs)`, one of these. */
