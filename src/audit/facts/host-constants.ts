@@ -184,6 +184,13 @@ export function isPython(expr: Expr, facts: Facts): boolean {
   // `1.0 / x.size(0)`, `[0.9] + [0.1 / (n - 1)] * (n - 1)`
   if (expr.kind === "Binary" && [expr.left, expr.right].every((side) => isPython(side, facts))) return true;
   if (isSize(expr) || isNamedSize(expr, facts)) return true;
+  // `np.sqrt(width)`, `math.log(steps)`
+  if (
+    expr.kind === "Call" &&
+    REDUCES_NUMBERS.test(facts.file.dotted(expr.func) ?? "") &&
+    expr.args.every(({ value, star }) => star === 0 && isPython(value, facts))
+  )
+    return true;
   // `optimizer.param_groups[0]["lr"]`, and `x.shape[-1]`
   if (expr.kind === "Subscript")
     return (
@@ -198,6 +205,10 @@ export function isPython(expr: Expr, facts: Facts): boolean {
     return filled.left.items.length > 0 && filled.left.items.every(isLiteral);
   return facts.value(expr).what === "number";
 }
+
+/** What gives a number for numbers. */
+const REDUCES_NUMBERS =
+  /^(?:math\.\w+|numpy\.(?:sqrt|log|log2|log10|exp|ceil|floor)|builtins\.(?:float|int|abs|round|max|min|pow))$/;
 
 function isOfConstructor({ parent }: Param): boolean {
   return parent?.kind === "FunctionDef" && parent.name === "__init__";

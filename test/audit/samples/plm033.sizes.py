@@ -1,3 +1,5 @@
+import math
+
 import torch
 from torch import nn
 
@@ -18,11 +20,12 @@ class Scaled(nn.Module):
         mean = torch.tensor(1.0 / x.size(0), device=x.device)  # expect: PLM033
         ends = torch.tensor([steps - 1, width - 1], device=x.device)  # expect: PLM033
         smooth = torch.tensor([0.9] + [0.1 / (width - 1)] * (width - 1)).to(x.device)  # expect: PLM033
+        depth = torch.tensor(math.sqrt(width), device=x.device)  # expect: PLM033
         # trap: on the host, for what is reckoned there
         host = torch.tensor([steps - 1, width - 1])
         # trap: as many as there are, of no list
         rows = torch.arange(batch, device=x.device)
-        return keys / root + part / full + mean * ends.sum() * smooth.sum(), host, rows
+        return keys / root + part / full + mean * ends.sum() * smooth.sum() / depth, host, rows
 
 
 def train(loader, table):
