@@ -37,7 +37,8 @@ export class Elements {
         if (made === null && iterable.func.attr === (at === null ? "values" : "items"))
           return at === 0 ? STRING : this.#handedByKey(iterable.func.value);
         // `for name, value in losses.items()` of `losses = criterion(outputs, targets)`
-        if (this.#around.guesses && at !== 0 && made?.kind === "Call") return this.#ofLosses(iterable.func.value);
+        if (this.#around.guesses && at !== 0 && made?.kind === "Call")
+          return this.#ofLosses(iterable.func.value);
       }
       if (
         iterable.func.kind === "Attribute" &&

@@ -125,7 +125,9 @@ function isNamedSize(expr: Expr, { file }: Facts): boolean {
   return (
     made.length > 0 &&
     made.every(({ how, value }) =>
-      how === "unpack" ? value !== null && areSizes(value) : how === "assign" && value !== null && isSize(value),
+      how === "unpack"
+        ? value !== null && areSizes(value)
+        : how === "assign" && value !== null && isSize(value),
     )
   );
 }
