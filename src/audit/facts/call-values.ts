@@ -363,7 +363,9 @@ export class CallValues {
               this.#around.gradMode(call) !== "off"
             ? "unknown"
             : value.graph;
-        return TUPLE_RESULTS.has(short) ? { ...value, what: "output", graph } : { ...value, graph };
+        return TUPLE_RESULTS.has(short) && !this.#isOfWhole(short, call)
+          ? { ...value, what: "output", graph }
+          : { ...value, graph };
       }
     }
     if (/^torch\.(?:fft|linalg|special)\./.test(name)) {
@@ -536,6 +538,15 @@ export class CallValues {
       : TENSOR_ONLY_METHODS.has(attr)
         ? { what: "tensor", device: value.device, graph: value.graph }
         : UNKNOWN;
+  }
+
+  /** `torch.max(x)` and `torch.max(x, y)`: one tensor; along a dimension there are its places beside it. */
+  #isOfWhole(short: string, { args: [, other, ...more] }: Call): boolean {
+    return (
+      /^(?:max|min|median)$/.test(short) &&
+      more.length === 0 &&
+      (!other || (other.name === null && this.#values.of(other.value).what === "tensor"))
+    );
   }
 
   /** What a list of this function is filled with: `for t in steps: states.append(cell(x[t]))`, `[cell(x) for x in xs]`. */

@@ -1,10 +1,10 @@
 import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Expr, Param } from "../../python/tree.ts";
+import type { Call, Expr, Param } from "../../python/tree.ts";
 import { BATCH_INPUT, isPreparedLoader } from "./inputs.ts";
 import { yieldsByName } from "./returns.ts";
 import { callTarget } from "./summary.ts";
-import { MODULE, NUMBER, STRING, UNKNOWN } from "./value.ts";
+import { MODULE, NUMBER, STRING, UNKNOWN, isTensorLike } from "./value.ts";
 import type { Value } from "./value.ts";
 import type { Around, Values } from "./values.ts";
 
@@ -36,6 +36,9 @@ export class Elements {
           return at === 0 ? STRING : this.#values.alike(made.values);
         if (made === null && iterable.func.attr === (at === null ? "values" : "items"))
           return at === 0 ? STRING : this.#handedByKey(iterable.func.value);
+        // `for name, value in losses.items()` of `losses = criterion(outputs, targets)`
+        if (this.#around.guesses && at !== 0 && made?.kind === "Call")
+          return this.#ofLosses(iterable.func.value);
       }
       if (
         iterable.func.kind === "Attribute" &&
@@ -72,9 +75,8 @@ export class Elements {
 
   /** One of `tuple(t.to(device) for t in batch)`, by that or by its name. */
   ofSent(expr: Expr): Value {
-    let made = writtenAs(expr, this.#file);
-    if (made?.kind === "Call" && /^builtins\.(?:tuple|list)$/.test(this.#file.dotted(made.func) ?? ""))
-      made = made.args[0]?.value ?? null;
+    const written = writtenAs(expr, this.#file);
+    const made = written?.kind === "Call" ? listedBy(written, this.#file) : written;
     return made?.kind === "Comp" && made.value === null ? this.#values.of(made.element) : UNKNOWN;
   }
 
@@ -90,6 +92,12 @@ export class Elements {
       : UNKNOWN;
   }
 
+  /** One of a dict that a loss gave: likely a tensor of its own, with a graph. */
+  #ofLosses(dict: Expr): Value {
+    const whole = this.#values.of(dict);
+    return isTensorLike(whole) && whole.graph === "yes" ? whole : UNKNOWN;
+  }
+
   /** One of several that are counted, or gone through together: of a network's list of feature maps, `zip(ours, theirs)`, one of these. */
   #partOf(iterable: Expr): Value {
     const one = this.of(iterable, null);
@@ -97,6 +105,11 @@ export class Elements {
     const whole = this.#values.of(iterable);
     return whole.what === "output" && whole.graph === "yes" ? whole : UNKNOWN;
   }
+}
+
+/** What `tuple(t.to(device) for t in batch)` and `list(…)` list. */
+export function listedBy({ func, args }: Call, file: PythonFile): Expr | null {
+  return /^builtins\.(?:tuple|list)$/.test(file.dotted(func) ?? "") ? (args[0]?.value ?? null) : null;
 }
 
 /** A list or dict as it was written down, where there is only one it can be. */

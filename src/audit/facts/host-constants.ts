@@ -105,12 +105,11 @@ function isArithmetic(expr: Expr, facts: Facts): boolean {
       ) && expr.args.every(({ value }) => again(value) || facts.value(value).what !== "tensor")
     );
   // `bands = spectrum.size(1)`
-  const named = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : null;
   return (
     facts.value(expr).what === "number" ||
     ((expr.kind === "Name" || expr.kind === "Attribute") && facts.value(expr).what === "unknown") ||
     isSize(expr) ||
-    (named !== null && isSize(named))
+    isNamedSize(expr, facts)
   );
 }
 
@@ -118,6 +117,26 @@ function isArithmetic(expr: Expr, facts: Facts): boolean {
 function isSize(expr: Expr): boolean {
   const asked = expr.kind === "Call" ? expr.func : expr.kind === "Subscript" ? expr.value : null;
   return asked?.kind === "Attribute" && asked.attr === (expr.kind === "Call" ? "size" : "shape");
+}
+
+/** Also by a name: `n = x.size(0)`, `batch, height, width = x.shape`. */
+function isNamedSize(expr: Expr, { file }: Facts): boolean {
+  const made = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  return (
+    made.length > 0 &&
+    made.every(({ how, value }) =>
+      how === "unpack"
+        ? value !== null && areSizes(value)
+        : how === "assign" && value !== null && isSize(value),
+    )
+  );
+}
+
+/** `x.shape`, `x.size()`, `x.shape[-2:]` */
+function areSizes(expr: Expr): boolean {
+  if (expr.kind === "Subscript") return expr.index.kind === "Slice" && areSizes(expr.value);
+  const asked = expr.kind === "Call" && expr.args.length === 0 ? expr.func : expr;
+  return asked.kind === "Attribute" && asked.attr === (expr.kind === "Call" ? "size" : "shape");
 }
 
 /** What a list holds at first says nothing of what is added to it. */
@@ -164,6 +183,16 @@ export function isPython(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Comp") return expr.value === null && isPython(expr.element, facts);
   // `[[self.start]] * batch_size`
   if (expr.kind === "Binary" && expr.op === "*" && expr.left.kind === "List") return true;
+  // `1.0 / x.size(0)`, `[0.9] + [0.1 / (n - 1)] * (n - 1)`
+  if (expr.kind === "Binary" && [expr.left, expr.right].every((side) => isPython(side, facts))) return true;
+  if (isSize(expr) || isNamedSize(expr, facts)) return true;
+  // `np.sqrt(width)`, `math.log(steps)`
+  if (
+    expr.kind === "Call" &&
+    REDUCES_NUMBERS.test(facts.file.dotted(expr.func) ?? "") &&
+    expr.args.every(({ value, star }) => star === 0 && isPython(value, facts))
+  )
+    return true;
   // `optimizer.param_groups[0]["lr"]`, and `x.shape[-1]`
   if (expr.kind === "Subscript")
     return (
@@ -178,6 +207,10 @@ export function isPython(expr: Expr, facts: Facts): boolean {
     return filled.left.items.length > 0 && filled.left.items.every(isLiteral);
   return facts.value(expr).what === "number";
 }
+
+/** What gives a number for numbers. */
+const REDUCES_NUMBERS =
+  /^(?:math\.\w+|numpy\.(?:sqrt|log|log2|log10|exp|ceil|floor)|builtins\.(?:float|int|abs|round|max|min|pow))$/;
 
 function isOfConstructor({ parent }: Param): boolean {
   return parent?.kind === "FunctionDef" && parent.name === "__init__";

@@ -224,6 +224,8 @@ export function isFlag(test: Expr): boolean {
           (right) =>
             right.kind === "Const" ||
             right.kind === "Str" ||
+            // `rank in (-1, 0)`
+            (isNumbers(right) && /rank/i.test(lastName(test.left))) ||
             // `args.local_rank != -1`
             ((right.kind === "Num" || (right.kind === "Unary" && right.operand.kind === "Num")) &&
               (test.left.kind === "Attribute" ||
@@ -248,6 +250,14 @@ export function isFlag(test: Expr): boolean {
     default:
       return false;
   }
+}
+
+/** `[-1, 0]`: a list written out. */
+function isNumbers(expr: Expr): boolean {
+  return (
+    (expr.kind === "List" || expr.kind === "Tuple" || expr.kind === "Set") &&
+    expr.items.every((one) => one.kind === "Num" || (one.kind === "Unary" && one.operand.kind === "Num"))
+  );
 }
 
 /** `exists(mask)`: by another word, `mask is not None`. */

@@ -13,12 +13,14 @@ import {
   isSize,
   isToldBefore,
 } from "./beside-results.ts";
+import { entry } from "./arguments.ts";
 import { CallValues } from "./call-values.ts";
 import { attributesOf, holdsModules, isModuleDict, isModuleRole, selfAttribute } from "./classes.ts";
 import type { Attribute, Role } from "./classes.ts";
+import { putInto } from "./dict-entries.ts";
 import { deviceOf, isChoiceOfDevice } from "./devices.ts";
 import { Differentiated, itemKey } from "./differentiated.ts";
-import { Elements, positionIn, writtenAs } from "./elements.ts";
+import { Elements, listedBy, positionIn, writtenAs } from "./elements.ts";
 import { fedToNetworks } from "./fed.ts";
 import { holdsIndices, isIndices } from "./indices.ts";
 import { BATCH_INPUT, FORWARD_INPUT, isForwardInput, isForwardValue, isStepBatch } from "./inputs.ts";
@@ -420,16 +422,27 @@ export class Values {
           expr.value.kind === "Name" && this.isCollection(expr.value)
             ? this.alternatives(this.#file.scopes.reaching(expr.value))
             : this.of(expr.value);
-        if (isTensorLike(value) && areBesideLoss(expr.value, this.#file)) return UNKNOWN;
+        if (isTensorLike(value) && areBesideLoss(expr.value, this.#file)) {
+          // `items[0]`: what is counted through is likely a vector of them, what has keys a dict of numbers.
+          if (!this.#around.guesses || expr.index.kind !== "Num") return UNKNOWN;
+          return { what: "tensor", device: value.device, graph: "unknown" };
+        }
         // A tensor's rows, a layer of a list of them.
         if (value.what === "tensor" || (value.what === "module" && holdsModules(expr.value, this.#file)))
           return value;
         // `batch = {k: v.to(device) for k, v in batch.items()}`
         const made =
           value.what === "container" ? (this.#kept(expr.value) ?? writtenAs(expr.value, this.#file)) : null;
-        if (made?.kind === "Comp" && expr.index.kind !== "Slice") {
-          const one = this.of(made.value ?? made.element);
+        const each = made?.kind === "Call" ? listedBy(made, this.#file) : made;
+        if (each?.kind === "Comp" && expr.index.kind !== "Slice") {
+          const one = this.of(each.value ?? each.element);
           return isTensorLike(one) ? one : UNKNOWN;
+        }
+        // `inputs = {"input_ids": batch[0]}`, of which nothing else is put under that key.
+        if (made?.kind === "Dict" && expr.index.kind === "Str" && expr.index.value !== null) {
+          const written = entry(made, expr.index.value);
+          const one = written ? this.of(written) : UNKNOWN;
+          if (isTensorLike(one) && putInto(expr, expr.index.value, this.#file).length === 0) return one;
         }
         // `output["loss"] = …` in a dict that is filled key by key, and differentiated by that one.
         const { items } = this.#behindLosses;

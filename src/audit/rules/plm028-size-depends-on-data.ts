@@ -1,4 +1,4 @@
-import { isNone, keyword } from "../../python/file.ts";
+import { argument, isNone, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -18,6 +18,7 @@ const METHODS = new Set([
   "masked_select",
   "repeat_interleave",
   "argwhere",
+  "bincount",
 ]);
 
 export const rule: Rule = {
@@ -76,6 +77,13 @@ export const rule: Rule = {
           message:
             "How many positions `where` finds is known to the device only: the host waits for it on every step",
         };
+    for (const call of file.callsNamed("one_hot"))
+      if (isOfUnsaidClasses(call, facts) && facts.everyStep(call))
+        yield {
+          at: call,
+          message:
+            "Without `num_classes`, `one_hot` is as wide as its largest index says, which the host waits for on every step",
+        };
     for (const subscript of file.once(computedPicks)) {
       if (!facts.mayBeHot(subscript)) continue;
       // `scores[labels == 1, 0]`
@@ -106,6 +114,17 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `F.one_hot(labels)`, of labels on the device. */
+function isOfUnsaidClasses(call: Call, facts: Facts): boolean {
+  const labels = positional(call, 0);
+  return (
+    facts.file.dotted(call.func) === "torch.nn.functional.one_hot" &&
+    labels !== null &&
+    argument(call, "num_classes", 1) === null &&
+    facts.onAccelerator(labels)
+  );
+}
 
 /**
  * The test `if valid.any():`, `if mask.sum() > 0:` around a node, or the node itself: hardly ever is there a batch without any.

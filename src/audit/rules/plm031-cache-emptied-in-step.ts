@@ -2,6 +2,8 @@ import { keyword } from "../../python/file.ts";
 import { ancestors, blockOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Expr, Node } from "../../python/tree.ts";
 import { deleteStatement } from "../edits.ts";
+import { assignsOfKind } from "../facts/assigns.ts";
+import { selfAttribute } from "../facts/classes.ts";
 import { everyUpdate } from "../facts/updates.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
@@ -103,8 +105,19 @@ function throughAccelerator({ func }: Call, facts: Facts): string | null {
 const ASKED =
   "`torch_empty_cache_steps` empties the cache inside training: the device stops, and the next step allocates the blocks again";
 
-/** `TrainingArguments(torch_empty_cache_steps=1)` */
+/** `TrainingArguments(torch_empty_cache_steps=1)`, `training_args.torch_empty_cache_steps = 1` */
 function* asked({ file }: Facts): Generator<Finding> {
+  for (const { targets, value } of file.mentions("torch_empty_cache_steps")
+    ? assignsOfKind("Attribute", file)
+    : [])
+    for (const target of targets)
+      if (
+        target.kind === "Attribute" &&
+        target.attr === "torch_empty_cache_steps" &&
+        selfAttribute(target) === null &&
+        value.kind === "Num"
+      )
+        yield { at: target, severity: severityOf(Number(value.text)), message: ASKED };
   for (const call of file.calls.given(["torch_empty_cache_steps"])) {
     const setting = keyword(call, "torch_empty_cache_steps")!;
     if (setting.value.kind === "Num")

@@ -1,3 +1,4 @@
+import { keyword } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, statementOf, walk } from "../../python/nodes.ts";
 import type { PythonFile } from "../../python/file.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -220,6 +221,7 @@ function* updates(facts: Facts): Generator<Finding> {
             node.func.attr,
           ) &&
           !/dist|reduce/.test(file.textOf(node.func.value))) ||
+        isMended(node, loop, facts) ||
         isWritten(node, loop, facts)
       )
         found ??= node;
@@ -235,17 +237,37 @@ function* updates(facts: Facts): Generator<Finding> {
   }
 }
 
+/** What ends like writing in place and computes nothing. */
+const SETTINGS_IN_PLACE = /^(?:requires_grad_|detach_|share_memory_|resize_|set_|swap_|rename_)$/;
+
+/** `p.grad.nan_to_num_(0.0)`, `torch.nan_to_num(p.grad, out=p.grad)`: whatever is written in place into the turn's own, or its gradient. */
+function isMended(node: Node, loop: For, { file }: Facts): boolean {
+  if (node.kind !== "Call" || node.func.kind !== "Attribute") return false;
+  const out = keyword(node, "out")?.value;
+  if (out) return (file.dotted(node.func) ?? "").startsWith("torch.") && isTurns(out, loop, file);
+  return (
+    node.func.attr.endsWith("_") &&
+    !node.func.attr.startsWith("_") &&
+    !SETTINGS_IN_PLACE.test(node.func.attr) &&
+    isTurns(node.func.value, loop, file)
+  );
+}
+
+/** `p`, `p.data` or `p.grad` of the turn's `p`. */
+function isTurns(expr: Expr, loop: For, file: PythonFile): boolean {
+  return expr.kind === "Attribute"
+    ? /^(?:data|grad)$/.test(expr.attr) && isTurns(expr.value, loop, file)
+    : expr.kind === "Name" &&
+        file.scopes.lookup(expr)?.definitions.some((one) => contains(loop.target, one.node)) === true;
+}
+
 /** `p -= lr * p.grad`, `p.data = …`, `shadow[name] = decay * shadow[name] + (1 - decay) * p.data` */
 function isWritten(node: Node, loop: For, facts: Facts): boolean {
   const target =
     node.kind === "AugAssign" ? node.target : node.kind === "Assign" ? (node.targets[0] ?? null) : null;
   if (!target || (node.kind !== "AugAssign" && node.kind !== "Assign")) return false;
   const { value } = node;
-  const own = (expr: Expr): boolean =>
-    expr.kind === "Attribute"
-      ? /^(?:data|grad)$/.test(expr.attr) && own(expr.value)
-      : expr.kind === "Name" &&
-        facts.file.scopes.lookup(expr)?.definitions.some((one) => contains(loop.target, one.node)) === true;
+  const own = (expr: Expr): boolean => isTurns(expr, loop, facts.file);
   if (node.kind === "AugAssign" && target.kind !== "Subscript") return own(target);
   if (target.kind === "Subscript" || (target.kind === "Attribute" && own(target))) {
     let mentions = false;

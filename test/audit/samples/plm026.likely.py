@@ -50,3 +50,18 @@ def train(net, agent, loader, optimizer, debug):
         # trap: what learns by itself hands back numbers
         told = agent.update(images)
         print(told["loss"])
+
+
+def train_parts(net, criterion, loader, optimizer):
+    net.cuda()
+    for images, labels in loader:
+        parts = criterion(net(images.cuda()), labels.cuda())
+        loss = sum(parts[k] * criterion.weights[k] for k in parts.keys())
+        loss.backward()
+        optimizer.step()
+        print(" | ".join(f"{name}: {part:.3f}" for name, part in parts.items()))  # likely: PLM026
+        # trap: what they are called
+        print(" | ".join(f"{name}" for name in parts))
+        sizes = {name: len(name) for name in criterion.weights}
+        # trap: numbers of the host
+        print(" | ".join(f"{name}: {size}" for name, size in sizes.items()))

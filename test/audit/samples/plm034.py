@@ -85,3 +85,23 @@ class Residual(nn.Module):
             y = y + torch.relu(x)
             x = y
         return x
+
+
+def train_mended(net, loader, optimizer):
+    net.cuda()
+    for name, p in net.named_parameters():
+        # trap: once, and no kernel
+        p.requires_grad_("head" in name)
+    for x, y in loader:
+        nn.functional.mse_loss(net(x.cuda()), y.cuda()).backward()
+        for name, p in net.named_parameters():
+            if p.grad is not None:
+                p.grad.nan_to_num_(0.0)  # expect: PLM034
+        for p in net.parameters():
+            if p.grad is not None:
+                torch.nan_to_num(p.grad, nan=0.0, out=p.grad)  # expect: PLM034
+        for p in net.parameters():
+            # trap: it computes nothing
+            p.requires_grad_(True)
+        optimizer.step()
+        optimizer.zero_grad()
