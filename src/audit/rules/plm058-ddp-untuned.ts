@@ -4,6 +4,7 @@ import { ancestors, blockOf, contains, lastWord, statementOf } from "../../pytho
 import type { Call, Dict, Expr, Node, NodeOf, Stmt } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { MICRO_STEPS, countsToOne, isOneByDefault, isReplicated } from "../facts/accumulation.ts";
+import { argumentFields } from "../facts/argument-fields.ts";
 import { entry, given, hidesArguments } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isHandedThrottle } from "../facts/guards.ts";
@@ -449,6 +450,9 @@ function* searches(facts: Facts): Generator<Finding> {
     const flag = entry(dict, OF_TRAINER);
     if (isAsked(flag ?? null)) yield { at: flag!, message: SEARCHES };
   }
+  // `ddp_find_unused_parameters: bool = field(default=True)` of arguments of its own.
+  for (const { at, value } of argumentFields(file, OF_TRAINER))
+    if (isTrue(value)) yield { at, message: SEARCHES };
   // `Trainer(**settings)`
   for (const call of file.callsNamed("Trainer", "Fabric")) {
     const strategy = keyword(call, "strategy") ? null : given(call, "strategy", file);
