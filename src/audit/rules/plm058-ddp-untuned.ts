@@ -74,6 +74,7 @@ export const rule: Rule = {
     const backwards = facts.backwards.filter(({ call }) => drivers?.includes(receiver(call)) ?? true);
     const steps = optimizerSteps(file);
     if (backwards.length === 0 && steps.length === 0) return;
+    if (certain) yield* besideForward(facts);
     // Said in a docstring, nobody does it.
     if (file.all("Attribute").some(({ attr }) => SYNCS.test(attr)) || entersSync(file)) return;
     const seen = new Set<Node>();
@@ -136,6 +137,40 @@ export const rule: Rule = {
         yield { at: valueAt, message: SEARCHES };
   },
 };
+
+/**
+ * `loss = net(x)`, then `with net.no_sync(): loss.backward()` in the same turn: what the backward does was settled in the forward,
+ * which ran outside.
+ */
+function* besideForward({ file, backwards }: Facts): Generator<Finding> {
+  for (const call of file.callsNamed("no_sync")) {
+    const block = call.parent?.kind === "WithItem" ? call.parent.parent : null;
+    if (block?.kind !== "With" || call.func.kind !== "Attribute") continue;
+    const [loop] = loopsAround(call);
+    const net = file.textOf(call.func.value);
+    const forwards = file
+      .all("Call")
+      .filter((one) => loopsAround(one)[0] === loop && file.textOf(one.func) === net);
+    if (
+      loop &&
+      backwards.some((one) => contains(block, one.call)) &&
+      forwards.some((one) => one.end < block.start && !isUnsynced(one, file)) &&
+      !forwards.some((one) => contains(block, one))
+    )
+      yield { at: call, message: TOO_LATE };
+  }
+}
+
+const TOO_LATE =
+  "Whether this backward reduces gradients was settled in the forward, which ran outside of `no_sync()`: every micro-step is reduced across all ranks all the same; put the forward inside as well";
+
+/** In a `with net.no_sync():` of its own. */
+function isUnsynced(node: Node, file: PythonFile): boolean {
+  return ancestors(node).some(
+    (at) =>
+      at.kind === "With" && at.items.some(({ context }) => /no_sync|ctx|context/.test(file.textOf(context))),
+  );
+}
 
 /**
  * A step now and then below a backward in every turn, in a program that has DistributedDataParallel somewhere: whoever hands the
