@@ -144,21 +144,34 @@ export const rule: Rule = {
  */
 function* besideForward({ file, backwards }: Facts): Generator<Finding> {
   for (const call of file.callsNamed("no_sync")) {
-    const block = call.parent?.kind === "WithItem" ? call.parent.parent : null;
-    if (block?.kind !== "With" || call.func.kind !== "Attribute") continue;
-    const [loop] = loopsAround(call);
+    if (call.func.kind !== "Attribute") continue;
     const net = file.textOf(call.func.value);
-    const forwards = file
-      .all("Call")
-      .filter((one) => loopsAround(one)[0] === loop && file.textOf(one.func) === net);
-    if (
-      loop &&
-      backwards.some((one) => contains(block, one.call)) &&
-      forwards.some((one) => one.end < block.start && !isUnsynced(one, file)) &&
-      !forwards.some((one) => contains(block, one))
-    )
-      yield { at: call, message: TOO_LATE };
+    for (const block of blocksOf(call, file)) {
+      const [loop] = loopsAround(block);
+      const forwards = file
+        .all("Call")
+        .filter((one) => loopsAround(one)[0] === loop && file.textOf(one.func) === net);
+      if (
+        loop &&
+        backwards.some((one) => contains(block, one.call)) &&
+        forwards.some((one) => one.end < block.start && !isUnsynced(one, file)) &&
+        !forwards.some((one) => contains(block, one))
+      ) {
+        yield { at: call, message: TOO_LATE };
+        break;
+      }
+    }
   }
+}
+
+/** `with net.no_sync():`, `with net.no_sync() if more else nullcontext():`, also under a name. */
+function blocksOf(call: Call, file: PythonFile): readonly NodeOf<"With">[] {
+  const context = call.parent?.kind === "IfExp" && call.parent.test !== call ? call.parent : call;
+  const [target] = context.parent?.kind === "Assign" ? context.parent.targets : [];
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return [context, ...(made ? file.scopes.uses(made) : [])].flatMap(({ parent }) =>
+    parent?.kind === "WithItem" && parent.parent?.kind === "With" ? [parent.parent] : [],
+  );
 }
 
 const TOO_LATE =

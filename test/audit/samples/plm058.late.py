@@ -48,3 +48,27 @@ def parts(net, batches, optimizer, n):
                 loss.backward()
         optimizer.step()
         optimizer.zero_grad()
+
+
+def by_name(net, batches, optimizer, n):
+    model = DDP(net.cuda(), gradient_as_bucket_view=True)
+    while True:
+        for micro in range(n):
+            loss = model(next(batches)).mean() / n
+            context = model.no_sync() if micro < n - 1 else nullcontext()  # expect: PLM058
+            with context:
+                loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def at_once(net, batches, optimizer, n):
+    model = DDP(net.cuda(), gradient_as_bucket_view=True)
+    while True:
+        for micro in range(n):
+            # trap: around both
+            with model.no_sync() if micro < n - 1 else nullcontext():
+                loss = model(next(batches)).mean() / n
+                loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
