@@ -184,6 +184,11 @@ function* likelyMeetings(known: ReadonlySet<Call>, facts: Facts): Generator<Find
       continue;
     }
     if (!isOverMetrics(call, file) && !call.args.some(({ value }) => isLikelyNumber(value, file))) continue;
+    if (
+      lastWord(call.func) === "all_gather" &&
+      call.args.some(({ value }) => FEATURES.test(file.textOf(value)))
+    )
+      continue;
     const around: Node = loopsAround(call)[0] ?? functionOf(call) ?? file.tree.module;
     groups.set(around, [...(groups.get(around) ?? []), call]);
   }
@@ -210,7 +215,11 @@ const MEETINGS: readonly string[] = [
   "sync_processes",
 ];
 
-const REDUCTIONS: readonly string[] = ["all_reduce", "all_gather_object", "allreduce"];
+/** `all_gather(losses, loss)` of one number from each rank is as slow as its reduction. */
+const REDUCTIONS: readonly string[] = ["all_reduce", "all_gather_object", "allreduce", "all_gather"];
+
+/** What a loss compares across ranks, `all_gather(feature_list, feature_norm)`, is no number. */
+const FEATURES = /feat|embed|logit|output|proj|target|label|\bz\d?\b|image|text/i;
 
 /** One number, by its name or by what it is made of: `total_loss`, `hits.sum()`. */
 function isLikelyNumber(expr: Expr, file: PythonFile): boolean {
