@@ -7,7 +7,7 @@ const OF_TRANSFORMERS = /^transformers\.(?:\w+\.)*\w*TrainingArguments$/;
 const OF_TRL = /^trl\.(?:\w+\.)*\w+Config$/;
 
 /** A setting of such arguments, and what it is unless someone asks otherwise. */
-export interface ArgumentField {
+interface ArgumentField {
   readonly at: Assign;
   readonly value: Expr;
 }
