@@ -1,7 +1,8 @@
-import { argument, isFalse, isTrue, keyword } from "../../python/file.ts";
+import { argument, isFalse, isTrue } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
 import type { Assign, Call, Expr } from "../../python/tree.ts";
+import { argumentFields } from "./argument-fields.ts";
 import { entry, given, literalDict } from "./arguments.ts";
 
 /** One place that turns on activation checkpointing of a whole model. */
@@ -14,21 +15,10 @@ interface CheckpointingSwitch {
 
 /** `gradient_checkpointing: bool = field(default=True)` of arguments that a script makes its own, and that say no more of it. */
 export function checkpointingFields(file: PythonFile): readonly Assign[] {
-  const own = file
-    .all("ClassDef")
-    .filter((cls) =>
-      cls.args.some(({ value }) => /^transformers\.\w*TrainingArguments$/.test(file.dotted(value) ?? "")),
-    );
-  if (own.length === 0 || file.mentions("gradient_checkpointing_kwargs")) return [];
-  return own
-    .flatMap((cls) => cls.body)
-    .filter((one): one is Assign => {
-      const [target] = one.kind === "Assign" ? one.targets : [];
-      if (one.kind !== "Assign" || target?.kind !== "Name" || target.id !== "gradient_checkpointing")
-        return false;
-      const { value } = one;
-      return isTrue(value.kind === "Call" ? (keyword(value, "default")?.value ?? null) : value);
-    });
+  if (file.mentions("gradient_checkpointing_kwargs")) return [];
+  return argumentFields(file, "gradient_checkpointing", false).flatMap(({ at, value }) =>
+    isTrue(value) ? [at] : [],
+  );
 }
 
 const SETTINGS = /(?:Arguments|Config)$/;

@@ -191,6 +191,35 @@ export function isOfRandomLength(slice: Slice, file: PythonFile): boolean {
   return !isWritten && !ONE_SIZE_AGAIN.test(below);
 }
 
+/** `x[:, : lengths.max()]`, also by `longest = mask.sum(1).max().item()`: a batch is cut to the longest in it. */
+export function isCutToLongest({ lower, upper }: Slice, file: PythonFile): boolean {
+  return lower === null && upper !== null && isGreatestLength(upper, file);
+}
+
+function isGreatestLength(expr: Expr, file: PythonFile, depth = 0): boolean {
+  if (depth > 4) return false;
+  if (expr.kind === "Name") {
+    const made = valueOf(expr, file);
+    return made !== null && isGreatestLength(made, file, depth + 1);
+  }
+  if (expr.kind !== "Call") return false;
+  const [first] = expr.args;
+  const name = file.dotted(expr.func) ?? "";
+  if (/^(?:torch\.max|builtins\.max)$/.test(name))
+    return first !== undefined && MEASURES.test(file.textOf(first));
+  if (name === "builtins.int") return first !== undefined && isGreatestLength(first.value, file, depth + 1);
+  if (expr.func.kind !== "Attribute" || expr.args.length > 0) return false;
+  return expr.func.attr === "item"
+    ? isGreatestLength(expr.func.value, file, depth + 1)
+    : expr.func.attr === "max" && MEASURES.test(textBehind(expr.func.value, file));
+}
+
+/** How long each row is: `lengths`, `mask.sum(1)`, `(ids != pad).sum(-1)`. */
+const MEASURES = /len(?:s|gths?)?\b|mask|!= ?(?:0\b|\w*pad)/i;
+
+const textBehind = (expr: Expr, file: PythonFile): string =>
+  `${file.textOf(expr)} ${file.textOf((expr.kind === "Name" ? valueOf(expr, file) : null) ?? expr)}`;
+
 const ONE_SIZE_AGAIN =
   /resi[sz]e|interpolat|upsampl|(?:^|[^a-z])pad(?!ding_mode)|transform|augment|zeros|tile|repeat|paste|canvas/i;
 

@@ -195,6 +195,9 @@ function isFixedLength(expr: Expr, file: PythonFile, depth = 0): boolean {
   const text = file.textOf(expr);
   if (/\bmax\(|len\(|shape|size\(/.test(text) || isOfBatch(expr, file)) return false;
   if (expr.kind === "Num") return Number(expr.text) >= 32;
+  // `source_max_len + target_max_len`, `max_len + 1`
+  if (expr.kind === "Binary" && expr.op === "+" && depth < 3)
+    return [expr.left, expr.right].every((one) => one.kind === "Num" || isFixedLength(one, file, depth + 1));
   if (expr.kind !== "Name" && expr.kind !== "Attribute" && expr.kind !== "Subscript") return false;
   const [made, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
   if (made?.how === "assign" && made.value && more.length === 0 && depth < 3)

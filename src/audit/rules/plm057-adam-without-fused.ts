@@ -185,6 +185,10 @@ function isUnasked(value: Expr | null): boolean {
 const trainsAdapters = ({ key, value }: Setting): boolean =>
   /^(?:finetuning_type|adapter|peft_type)$/.test(key) && /lora/i.test(String(value));
 
+/** `fused: true`, or no `foreach`, which is the default when it is asked for. */
+const choosesPath = ({ key, value }: Setting): boolean =>
+  key === "fused" || (key === "foreach" && value !== true);
+
 /** The word itself, or `optim = "adamw_torch"` above. */
 function isUnfused(expr: Expr, file: PythonFile): boolean {
   const said = (expr.kind === "Name" ? file.scopes.onlyValue(expr) : null) ?? expr;
@@ -345,7 +349,7 @@ export const rule: Rule = {
         /(?:^|\.)optim(?:izer)?\.$/i.test(place) &&
         !config.settings.some(
           (one) =>
-            (one.path.startsWith(place) && /^(?:fused|foreach)$/.test(one.key)) ||
+            (one.path.startsWith(place) && choosesPath(one)) ||
             /(?:^|\.)zero_optimization\.|^train_(?:micro_)?batch_size|optimizer\.params\./.test(one.path),
         )
       )
@@ -357,9 +361,7 @@ export const rule: Rule = {
       if (
         typeof value === "string" &&
         /^torch\.optim\.AdamW?$/.test(value) &&
-        !config.settings.some(
-          (one) => /^(?:fused|foreach)$/.test(one.path.slice(place.length)) && one.path.startsWith(place),
-        )
+        !config.settings.some((one) => one.path === `${place}${one.key}` && choosesPath(one))
       )
         yield { at: valueAt, message: MESSAGE };
     }
@@ -372,9 +374,7 @@ export const rule: Rule = {
       if (
         typeof value === "string" &&
         /^torch\.optim\.AdamW?$/.test(value) &&
-        !said.some(
-          (one) => one.path === `${place}fused` || (one.path === `${place}foreach` && one.value !== true),
-        )
+        !said.some((one) => one.path === `${place}${one.key}` && choosesPath(one))
       )
         yield { at: valueAt, message: MESSAGE };
     }

@@ -4,6 +4,7 @@ import { ancestors, blockOf, contains, lastWord, statementOf } from "../../pytho
 import type { Call, Dict, Expr, Node, NodeOf, Stmt } from "../../python/tree.ts";
 import { addKeyword } from "../edits.ts";
 import { MICRO_STEPS, countsToOne, isOneByDefault, isReplicated } from "../facts/accumulation.ts";
+import { argumentFields } from "../facts/argument-fields.ts";
 import { entry, given, hidesArguments } from "../facts/arguments.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isHandedThrottle } from "../facts/guards.ts";
@@ -73,6 +74,7 @@ export const rule: Rule = {
     const backwards = facts.backwards.filter(({ call }) => drivers?.includes(receiver(call)) ?? true);
     const steps = optimizerSteps(file);
     if (backwards.length === 0 && steps.length === 0) return;
+    if (certain) yield* besideForward(facts);
     // Said in a docstring, nobody does it.
     if (file.all("Attribute").some(({ attr }) => SYNCS.test(attr)) || entersSync(file)) return;
     const seen = new Set<Node>();
@@ -135,6 +137,53 @@ export const rule: Rule = {
         yield { at: valueAt, message: SEARCHES };
   },
 };
+
+/**
+ * `loss = net(x)`, then `with net.no_sync(): loss.backward()` in the same turn: what the backward does was settled in the forward,
+ * which ran outside.
+ */
+function* besideForward({ file, backwards }: Facts): Generator<Finding> {
+  for (const call of file.callsNamed("no_sync")) {
+    if (call.func.kind !== "Attribute") continue;
+    const net = file.textOf(call.func.value);
+    for (const block of blocksOf(call, file)) {
+      const [loop] = loopsAround(block);
+      const forwards = file
+        .all("Call")
+        .filter((one) => loopsAround(one)[0] === loop && file.textOf(one.func) === net);
+      if (
+        loop &&
+        backwards.some((one) => contains(block, one.call)) &&
+        forwards.some((one) => one.end < block.start && !isUnsynced(one, file)) &&
+        !forwards.some((one) => contains(block, one))
+      ) {
+        yield { at: call, message: TOO_LATE };
+        break;
+      }
+    }
+  }
+}
+
+/** `with net.no_sync():`, `with net.no_sync() if more else nullcontext():`, also under a name. */
+function blocksOf(call: Call, file: PythonFile): readonly NodeOf<"With">[] {
+  const context = call.parent?.kind === "IfExp" && call.parent.test !== call ? call.parent : call;
+  const [target] = context.parent?.kind === "Assign" ? context.parent.targets : [];
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  return [context, ...(made ? file.scopes.uses(made) : [])].flatMap(({ parent }) =>
+    parent?.kind === "WithItem" && parent.parent?.kind === "With" ? [parent.parent] : [],
+  );
+}
+
+const TOO_LATE =
+  "Whether this backward reduces gradients was settled in the forward, which ran outside of `no_sync()`: every micro-step is reduced across all ranks all the same; put the forward inside as well";
+
+/** In a `with net.no_sync():` of its own. */
+function isUnsynced(node: Node, file: PythonFile): boolean {
+  return ancestors(node).some(
+    (at) =>
+      at.kind === "With" && at.items.some(({ context }) => /no_sync|ctx|context/.test(file.textOf(context))),
+  );
+}
 
 /**
  * A step now and then below a backward in every turn, in a program that has DistributedDataParallel somewhere: whoever hands the
@@ -449,6 +498,9 @@ function* searches(facts: Facts): Generator<Finding> {
     const flag = entry(dict, OF_TRAINER);
     if (isAsked(flag ?? null)) yield { at: flag!, message: SEARCHES };
   }
+  // `ddp_find_unused_parameters: bool = field(default=True)` of arguments of its own.
+  for (const { at, value } of argumentFields(file, OF_TRAINER))
+    if (isTrue(value)) yield { at, message: SEARCHES };
   // `Trainer(**settings)`
   for (const call of file.callsNamed("Trainer", "Fabric")) {
     const strategy = keyword(call, "strategy") ? null : given(call, "strategy", file);

@@ -2,6 +2,7 @@ import { hasStars, isNone, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import type { Arg, Call, Expr } from "../../python/tree.ts";
+import { argumentFields } from "../facts/argument-fields.ts";
 import { given, hidesArguments, literalDict } from "../facts/arguments.ts";
 import { isModuleRole, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -165,6 +166,10 @@ export const rule: Rule = {
       )
         yield { at: asked, message: UNWRAPPED };
     }
+    // `fsdp: str = field(default="full_shard")` of arguments of its own, and nobody here says more of it.
+    if (!file.says(/auto_wrap|fsdp_config|layer_cls_to_wrap/))
+      for (const { at, value } of argumentFields(file, "fsdp"))
+        if (value.kind === "Str" && /shard/.test(value.value ?? "")) yield { at, message: UNWRAPPED };
     for (const call of file.callsNamed("FullyShardedDataParallelPlugin")) {
       const policy = keyword(call, "auto_wrap_policy");
       const none = policy?.value.kind === "Str" && policy.value.value?.toUpperCase() === "NO_WRAP";

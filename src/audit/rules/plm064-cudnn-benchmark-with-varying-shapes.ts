@@ -8,6 +8,7 @@ import type { Facts } from "../facts/facts.ts";
 import { isNetwork } from "../facts/networks.ts";
 import {
   isCutAnywhere,
+  isCutToLongest,
   isOfRandomLength,
   isRandomResize,
   resizesIn,
@@ -293,7 +294,14 @@ function isVarying(facts: Facts): boolean {
           isNetwork(call.func, facts),
       ) ||
     // `wave[..., :n]` with another n each time; a window of one length that starts anywhere is no new shape.
-    file.all("Slice").some((slice) => isCutAnywhere(slice, file) || isOfRandomLength(slice, file))
+    file
+      .all("Slice")
+      .some(
+        (slice) =>
+          isCutAnywhere(slice, file) ||
+          isOfRandomLength(slice, file) ||
+          (facts.guesses && isCutToLongest(slice, file)),
+      )
   );
 }
 

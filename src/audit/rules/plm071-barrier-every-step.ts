@@ -1,6 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord } from "../../python/nodes.ts";
 import { isTrue, keyword, positional } from "../../python/file.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type { Call, Expr, FunctionDef, Name, Node } from "../../python/tree.ts";
 import { isBarrier, meetingPoints } from "../facts/barriers.ts";
 import { selfAttribute } from "../facts/classes.ts";
@@ -183,6 +184,11 @@ function* likelyMeetings(known: ReadonlySet<Call>, facts: Facts): Generator<Find
       continue;
     }
     if (!isOverMetrics(call, file) && !call.args.some(({ value }) => isLikelyNumber(value, file))) continue;
+    if (
+      lastWord(call.func) === "all_gather" &&
+      call.args.some(({ value }) => FEATURES.test(file.textOf(value)))
+    )
+      continue;
     const around: Node = loopsAround(call)[0] ?? functionOf(call) ?? file.tree.module;
     groups.set(around, [...(groups.get(around) ?? []), call]);
   }
@@ -209,7 +215,11 @@ const MEETINGS: readonly string[] = [
   "sync_processes",
 ];
 
-const REDUCTIONS: readonly string[] = ["all_reduce", "all_gather_object", "allreduce"];
+/** `all_gather(losses, loss)` of one number from each rank is as slow as its reduction. */
+const REDUCTIONS: readonly string[] = ["all_reduce", "all_gather_object", "allreduce", "all_gather"];
+
+/** What a loss compares across ranks, `all_gather(feature_list, feature_norm)`, is no number. */
+const FEATURES = /feat|embed|logit|output|proj|target|label|\bz\d?\b|image|text/i;
 
 /** One number, by its name or by what it is made of: `total_loss`, `hits.sum()`. */
 function isLikelyNumber(expr: Expr, file: PythonFile): boolean {
@@ -441,11 +451,14 @@ function isSeveral(over: Expr | undefined, file: PythonFile): boolean {
   );
 }
 
+/** What several figures of one step are called together. */
+const METRICS = /loss|metric|stat|log|scalar|meter|result/i;
+
 /** `for key in losses:`, of losses that are handed in and have names: `losses[key]`. */
 function isOfNamed(over: Name, file: PythonFile): boolean {
   const made = file.scopes.reaching(over);
   return (
-    /loss|metric|stat|log|scalar|meter|result/i.test(over.id) &&
+    METRICS.test(over.id) &&
     made.length > 0 &&
     made.every(
       (one) =>
@@ -464,6 +477,17 @@ function isOfNamed(over: Name, file: PythonFile): boolean {
   );
 }
 
+/** `losses = []`, to which a loop above adds one after the other, or several lines do; a list of gradients is of no metrics. */
+function isCollected(name: Name, made: Definition, file: PythonFile): boolean {
+  if (!METRICS.test(name.id)) return false;
+  const added = file.scopes
+    .uses(made)
+    .filter(
+      ({ parent, end }) => parent?.kind === "Attribute" && parent.attr === "append" && end < name.start,
+    );
+  return added.length > 1 || added.some((one) => loopsAround(one).length > 0);
+}
+
 /** `values = (loss, accuracy)` or a dict of them, or `*values` of a function that is called with several. */
 function isTakenTogether(name: Name, file: PythonFile): boolean {
   const [made, ...more] = file.scopes.reaching(name);
@@ -471,6 +495,7 @@ function isTakenTogether(name: Name, file: PythonFile): boolean {
   if (made.how === "assign") {
     const { value } = made;
     if (value?.kind === "Dict") return value.keys.length > 1;
+    if (value?.kind === "List" && value.items.length === 0) return isCollected(name, made, file);
     return (value?.kind === "Tuple" || value?.kind === "List") && value.items.length > 1;
   }
   const { node } = made;

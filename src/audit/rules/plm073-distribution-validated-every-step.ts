@@ -42,10 +42,14 @@ export const rule: Rule = {
       const asked = keyword(call, "validate_args");
       // Of host arrays they cost no wait.
       if (call.args.every(({ value }) => facts.value(value).device === "cpu")) continue;
-      if (isEveryStep(call, family, facts) || (facts.guesses && isLikelyOften(call, facts)))
+      const often = isEveryStep(call, family, facts) || (facts.guesses && isLikelyOften(call, facts));
+      const asks = often ? null : valueTested(call, facts);
+      if (often || asks)
         yield {
-          at: call,
-          message: `\`${last(name)}\` tests its arguments, and each value given to \`log_prob\`, on the host: a wait each, on every step`,
+          at: asks ?? call,
+          message: asks
+            ? `This \`${last(name)}\` tests each value given to \`log_prob\` on the host: a wait on every step`
+            : `\`${last(name)}\` tests its arguments, and each value given to \`log_prob\`, on the host: a wait each, on every step`,
           ...(isCaught(call, file)
             ? {}
             : {
@@ -61,6 +65,31 @@ export const rule: Rule = {
     }
   },
 };
+
+/** `prior.log_prob(z)` on every step, of `prior = Normal(zeros, ones)` that was made once: what it is given is tested each time. */
+function valueTested(made: Call, facts: Facts): Call | null {
+  const { file } = facts;
+  const [target] = made.parent?.kind === "Assign" ? made.parent.targets : [];
+  const own = target ? selfAttribute(target) : null;
+  const definition = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  for (const call of definition || own !== null ? file.callsNamed("log_prob") : []) {
+    if (call.func.kind !== "Attribute") continue;
+    const of = call.func.value;
+    const isOfIt = definition
+      ? of.kind === "Name" && file.scopes.reaching(of).every((one) => one === definition)
+      : selfAttribute(of) === own && classOf(of) === classOf(target!);
+    const hot = isOfIt ? facts.hot(call) : null;
+    const given = call.args[0]?.value;
+    if (
+      hot &&
+      given &&
+      facts.frequency(call, hot.within) !== "throttled" &&
+      facts.value(given).device !== "cpu"
+    )
+      return call;
+  }
+  return null;
+}
 
 /** In a `try` that catches what the validation raises: somebody goes on from there. */
 function isCaught(call: Call, file: PythonFile): boolean {

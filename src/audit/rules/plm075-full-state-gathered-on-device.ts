@@ -253,21 +253,34 @@ function* wholeTensors(file: PythonFile): Generator<Finding> {
     if (call.func.kind !== "Attribute" || call.args.length > 0) continue;
     const moved = call.parent?.kind === "Attribute" && /^(?:cpu|to)$/.test(call.parent.attr);
     const kept = call.parent?.kind === "Comp" && (call.parent.value === call || call.parent.element === call);
-    const whole = call.parent?.kind === "IfExp" && call.parent.test !== call ? call.parent : call;
-    const put =
-      whole.parent?.kind === "Assign" &&
-      whole.parent.value === whole &&
-      whole.parent.targets.some((target) => target.kind === "Subscript");
+    const put = putInto(call, file);
     // Handed to another engine it may well be wanted there.
     if (moved || !(kept || put)) continue;
-    const saved = isSaved(call, file);
-    if (!saved && !isReturnedToSave(call, file)) continue;
+    const saved = isSaved(put ?? call, file);
+    if (!saved && !isReturnedToSave(put ?? call, file)) continue;
     const over = kept
       ? (call.parent as Comp).clauses[0]?.iter
       : ancestors(call).find((at): at is For => at.kind === "For")?.iter;
     if (over && isOverState(over, file))
       yield { at: call, ...(saved ? {} : { severity: "note" as const }), message: MESSAGE };
   }
+}
+
+/** What `whole[name] = p.full_tensor()` puts there, also under a name: `full = p.full_tensor()`, then `whole[name] = full`. */
+function putInto(call: Call, file: PythonFile): Expr | null {
+  const value = call.parent?.kind === "IfExp" && call.parent.test !== call ? call.parent : call;
+  const target = assigned(value);
+  if (target?.kind === "Subscript") return value;
+  const made = target?.kind === "Name" ? file.scopes.definitionAt(target) : null;
+  const uses = made ? file.scopes.uses(made) : [];
+  return uses.find((use) => assigned(use)?.kind === "Subscript") ?? null;
+}
+
+/** What an expression is assigned to, as it is. */
+function assigned(value: Expr): Expr | null {
+  return value.parent?.kind === "Assign" && value.parent.value === value
+    ? (value.parent.targets[0] ?? null)
+    : null;
 }
 
 /** `model.state_dict().items()`, also of a state that a name was given to before. */
@@ -283,7 +296,7 @@ function isOverState(over: Expr, file: PythonFile): boolean {
 const WRITES = /save|dump|write/i;
 
 /** In a function that is called after saving, or handed by its name to something that is. */
-function isSaved(call: Call, file: PythonFile): boolean {
+function isSaved(call: Expr, file: PythonFile): boolean {
   const fn = functionOf(call);
   if (fn?.kind === "FunctionDef" && /save|checkpoint|ckpt|export/i.test(fn.name)) return true;
   const statement = statementOf(call);
@@ -296,7 +309,7 @@ function isSaved(call: Call, file: PythonFile): boolean {
 }
 
 /** `return states`, of a function that only those of this file call that are called after saving; another file may call it too. */
-function isReturnedToSave(call: Call, file: PythonFile): boolean {
+function isReturnedToSave(call: Expr, file: PythonFile): boolean {
   const fn = functionOf(call);
   const statement = statementOf(call);
   const target = statement?.kind === "Assign" ? statement.targets[0] : null;

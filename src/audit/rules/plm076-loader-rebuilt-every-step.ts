@@ -18,6 +18,12 @@ import type { Finding, Rule } from "../rule.ts";
 
 const MAKES_LOADER = /^(?:get|make|build|create|construct|prepare|setup|init)_(?:\w*loader|(?:\w+_)?dl)$/;
 
+/** Heirs of torch's own: of graphs, and the one that can be stopped and taken up again. */
+const HEIRS =
+  /^(?:torch_geometric\.loader\.(?:\w+\.)*(?!Prefetch|Cached)\w*Loader|torchdata\.stateful_dataloader\.(?:\w+\.)*StatefulDataLoader)$/;
+
+const isMadeLoader = (name: string | null): boolean => isDataLoader(name) || HEIRS.test(name ?? "");
+
 const MAKES_DATA = /^_*(?:get|make|build|create|load|prepare)_\w*data\w*$/;
 
 export const rule: Rule = {
@@ -57,7 +63,8 @@ export const rule: Rule = {
         isEveryEpoch(call, facts)
       )
         yield { at: call, severity: "note", message: EPOCH };
-    for (const call of file.callsNamed("next", "__next__", "DataLoader", ...words)) {
+    const heirs = file.calls.matching(/Loader$/).filter((call) => HEIRS.test(file.dotted(call.func) ?? ""));
+    for (const call of new Set([...file.callsNamed("next", "__next__", "DataLoader", ...words), ...heirs])) {
       const name = file.dotted(call.func) ?? "";
       const asked = call.func.kind === "Attribute" && call.func.attr === "__next__" ? call.func.value : null;
       if (name === "builtins.next" || asked) {
@@ -75,7 +82,7 @@ export const rule: Rule = {
           yield { at: call, severity: "note", message: STEP };
         else if (made.kind !== "Call" && (isEveryEpoch(call, facts) || isOneEpoch(call, facts)))
           yield { at: call, severity: "note", message: LOOK };
-      } else if (isDataLoader(name)) {
+      } else if (isMadeLoader(name)) {
         const hot = facts.everyStep(call);
         if (hot?.why === "in the training loop")
           yield {
@@ -588,7 +595,7 @@ function isOneOfLoaders({ how, value }: Definition): boolean {
 function isLoader(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Call")
     return (
-      isDataLoader(facts.file.dotted(expr.func)) ||
+      isMadeLoader(facts.file.dotted(expr.func)) ||
       (expr.func.kind === "Attribute" && expr.func.attr.endsWith("loader")) ||
       facts.file.once(loaderMakers).has(callTarget(expr, facts.file) ?? "")
     );
@@ -598,7 +605,7 @@ function isLoader(expr: Expr, facts: Facts): boolean {
   if (expr.kind === "Attribute")
     return (
       CALLED.test(expr.attr) ||
-      isOnlyMadeBy(expr, facts.file, (made) => isDataLoader(facts.file.dotted(made.func))) ||
+      isOnlyMadeBy(expr, facts.file, (made) => isMadeLoader(facts.file.dotted(made.func))) ||
       isGivenLoader(expr, facts.file)
     );
   if (expr.kind !== "Name") return false;
@@ -630,7 +637,7 @@ function isLoader(expr: Expr, facts: Facts): boolean {
         (one.how === "assign" && one.value?.kind === "Attribute" && isLoader(one.value, facts)) ||
         // `train_loader = loaders[0]`, `train_loader, valid_loader = loaders`
         (CALLED.test(expr.id) && isOneOfLoaders(one)) ||
-        (one.value !== null && one.value.kind === "Call" && isDataLoader(facts.file.dotted(one.value.func))),
+        (one.value !== null && one.value.kind === "Call" && isMadeLoader(facts.file.dotted(one.value.func))),
     )
   );
 }

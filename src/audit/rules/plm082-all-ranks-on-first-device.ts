@@ -70,6 +70,7 @@ export const rule: Rule = {
         yield { at: ids, message: MESSAGE };
     }
     if ((chooses.length === 0 && own) || inits.length === 0) yield* atImport(facts);
+    if (inits.length === 0) yield* beforeSetUp(facts);
     // Where the ranks are set up elsewhere, they may have chosen there: only what names the first device is sure.
     for (const finding of inits.length > 0 ? literals(own, chooses, facts) : literals(true, [], facts, true))
       if (!loaded.some(({ at }) => contains(finding.at as Node, at as Node))) yield finding;
@@ -228,12 +229,13 @@ function* atImport(facts: Facts): Generator<Finding> {
 
 const SETS_UP_RANKS = /^(?:init|setup|initialize)_(?:distributed|dist|ddp)(?:_\w+)?$/;
 
-/** `net.cuda()` above `init_distributed(rank)` of another file, which is where a rank chooses. */
+/** `net.cuda()` above `init_distributed(rank)` of another file, which is where a rank chooses; in a function or under `if __name__ …`. */
 function* beforeSetUp(facts: Facts): Generator<Finding> {
   const { file } = facts;
   const setUps = file.calls.matching(SETS_UP_RANKS).filter((call) => {
     const name = file.dotted(call.func);
-    return functionOf(call) !== null && name !== null && !name.startsWith(`${file.module}.`);
+    const isRun = functionOf(call) !== null || isStartedItself(call);
+    return isRun && name !== null && !name.startsWith(`${file.module}.`);
   });
   if (
     setUps.length === 0 ||
@@ -248,6 +250,7 @@ function* beforeSetUp(facts: Facts): Generator<Finding> {
       file.dotted(call.func) === null &&
       call.args.length === 0 &&
       !isConditional(call) &&
+      (functionOf(call) !== null || isStartedItself(call)) &&
       setUps.some((setUp) => functionOf(setUp) === functionOf(call) && call.start < setUp.start)
     )
       yield { at: call, severity: "note", message: BEFORE_CHOICE };

@@ -1,6 +1,6 @@
 import { argument } from "../../python/file.ts";
 import { contains, functionOf, lastWord, namesIn } from "../../python/nodes.ts";
-import type { Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
+import type { Assign, Call, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import type { Facts } from "../facts/facts.ts";
 import { wrongLists } from "../facts/context-lists.ts";
 import { fullTurn } from "../facts/full-counts.ts";
@@ -40,7 +40,8 @@ export const rule: Rule = {
     if (facts.guesses) yield* reckoned(facts);
     for (const statement of file.assignsTo("require_backward_grad_sync")) {
       const loop = turnOf(statement);
-      if (loop) yield* compare(statement.value, true, statement.value, loop, facts);
+      if (isSetLate(statement, facts)) yield { at: statement, message: LATE };
+      else if (loop) yield* compare(statement.value, true, statement.value, loop, facts);
     }
     // `with fabric.no_backward_sync(model, enabled=…)`
     for (const call of file.callsNamed("no_backward_sync")) {
@@ -87,6 +88,32 @@ export const rule: Rule = {
     }
   },
 };
+
+const LATE =
+  "DistributedDataParallel asks for this in the forward, which has run by now: this backward still goes by what the turn before has set, and the optimizer steps with gradients that no other rank has seen";
+
+/** `scores = net(x)`, then `net.require_backward_grad_sync = last`, then the backward of that forward, all in one turn. */
+function isSetLate({ targets: [target], start, end }: Assign, facts: Facts): boolean {
+  const { file } = facts;
+  const [loop] = target ? loopsAround(target) : [];
+  if (target?.kind !== "Attribute" || !loop) return false;
+  const inTurn = (node: Node): boolean => loopsAround(node)[0] === loop;
+  const net = file.textOf(target.value);
+  const forwards = file.all("Call").filter((call) => inTurn(call) && file.textOf(call.func) === net);
+  const forward = forwards.findLast((call) => call.end < start);
+  const backwards = facts.backwards.filter(({ call }) => inTurn(call)).map(({ call }) => call);
+  const backward = backwards.find((call) => call.start > end);
+  const between = (node: Node, from: Node | undefined, to: number): boolean =>
+    from !== undefined && node.start > from.end && node.start < to;
+  return (
+    forward !== undefined &&
+    backward !== undefined &&
+    // Set below a backward it is for the next turn, and set above as well it was right when the forward asked.
+    !backwards.some((call) => between(call, forward, start)) &&
+    !forwards.some((call) => call.start > end && call.start < backward.start) &&
+    !file.assignsTo("require_backward_grad_sync").some((one) => one.start < start && inTurn(one.targets[0]!))
+  );
+}
 
 /** Of what a list says turn by turn. */
 const LISTED = {

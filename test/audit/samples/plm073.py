@@ -5,7 +5,7 @@ device = torch.device("cuda")
 
 
 def train(model, loader, optimizer, strict):
-    # trap: once
+    # trap: its arguments are tested once; what it is asked in the step is told there
     prior = Normal(torch.zeros(1, device=device), torch.ones(1, device=device))
     for x, y in loader:
         policy = Categorical(logits=model(x))  # expect: PLM073
@@ -13,7 +13,7 @@ def train(model, loader, optimizer, strict):
         quiet = Categorical(logits=model(x), validate_args=False)
         # trap: decided elsewhere
         other = Categorical(logits=model(x), validate_args=strict)
-        loss = -(policy.log_prob(y) + quiet.log_prob(y) + other.log_prob(y) + prior.log_prob(y)).mean()
+        loss = -(policy.log_prob(y) + quiet.log_prob(y) + other.log_prob(y) + prior.log_prob(y)).mean()  # expect: PLM073
         loss.backward()
         optimizer.step()
 

@@ -1,36 +1,14 @@
-"""CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node=2 train.py"""
-
-import os
+import argparse
 
 import torch
-import torch.distributed as dist
+from models import Flow
+from ranks import init_distributed_mode
+from torch.nn.parallel import DistributedDataParallel
 
-
-def begin():
-    dist.init_process_group("nccl")
-    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-
-
-def build(model):
-    return model.to("cuda:0")  # expect: PLM082
-
-
-def counted(model):
-    return model.cuda(0)  # expect: PLM082
-
-
-def shown(model):
-    # trap: of the first rank alone
-    return model.cuda(0)
-
-
-def alone(model):
-    # trap: nobody is seen calling it
-    return model.cuda(0)
-
-
-def main(model):
-    begin()
-    if dist.get_rank() == 0:
-        shown(model)
-    return build(model), counted(model)
+if __name__ == "__main__":
+    args = argparse.ArgumentParser().parse_args()
+    weight = torch.ones(6400).cuda()  # expect: PLM082
+    local_rank = init_distributed_mode()
+    # trap: the rank has chosen by now
+    bias = torch.zeros(6400).cuda()
+    model = DistributedDataParallel(Flow(args, weight, bias).cuda(), device_ids=[local_rank])
