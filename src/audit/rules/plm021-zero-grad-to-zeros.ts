@@ -111,7 +111,7 @@ function* byHand(facts: Facts): Generator<Finding> {
       !one?.value ||
       more.length > 0 ||
       one.how !== "iterate" ||
-      !/parameters\(|\["params"\]/.test(facts.file.textOf(one.value))
+      !/parameters\(|\[["']params["']\]/.test(facts.file.textOf(one.value))
     )
       continue;
     if (!facts.hot(call) || isThrownAway(call, one.name, facts)) continue;

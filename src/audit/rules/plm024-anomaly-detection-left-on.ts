@@ -1,6 +1,8 @@
 import { argument, isTrue, keyword, positional } from "../../python/file.ts";
 import { ancestors, lastWord } from "../../python/nodes.ts";
 import type { Expr, Node } from "../../python/tree.ts";
+import { defaultOf } from "../facts/behind-options.ts";
+import { isSelf } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { callTarget } from "../facts/summary.ts";
 import type { Rule } from "../rule.ts";
@@ -41,14 +43,16 @@ export const rule: Rule = {
           : null;
       // `debug = True` above it is likely what it is run with.
       const written = facts.guesses && flag?.kind === "Name" ? file.scopes.onlyValue(flag) : flag;
-      if (!(detects || isTrue(written) || isOnByDefault(flag, facts))) continue;
+      const isOption = flag !== null && isOptionOn(flag, facts);
+      if (!(detects || isTrue(written) || isOption || isOnByDefault(flag, facts))) continue;
       // Which of two trainers is made, a setting decides; neither of them is there to look for something.
       if (isConditional(call, trainer) && !facts.everyStep(call)) continue;
       // A block of its own is somebody looking for something, unless the training runs in it.
       if (detects && call.parent?.kind !== "WithItem" && !isEntered(call, facts)) continue;
       yield {
         at: flag ?? call,
-        message: MESSAGE,
+        ...(isOption ? { severity: "note" as const } : {}),
+        message: isOption ? `\`${file.textOf(flag)}\` is on by default: ${lowered(MESSAGE)}` : MESSAGE,
         ...(flag && isTrue(flag)
           ? {
               fix: {
@@ -73,6 +77,18 @@ export const rule: Rule = {
         };
   },
 };
+
+/** `args.detect_anomaly` of an option that nobody has to turn on; what the program sets itself is for it to say. */
+function isOptionOn(flag: Expr, { file, project }: Facts): boolean {
+  return (
+    flag.kind === "Attribute" &&
+    !isSelf(flag.value) &&
+    defaultOf(flag, file, project) === true &&
+    file.assignsTo(flag.attr).length === 0
+  );
+}
+
+const lowered = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1);
 
 /** `def setup(anomaly=True)`, and `setup()` in this file. */
 function isOnByDefault(flag: Expr | null, { file }: Facts): boolean {
