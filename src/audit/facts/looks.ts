@@ -1,7 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type {
-  Assign,
   Attribute,
   Call,
   ClassDef,
@@ -10,6 +10,7 @@ import type {
   If,
   Name,
   Node,
+  Stmt,
 } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
@@ -51,12 +52,9 @@ const ASKS = /autograd(?!\.(?:profiler|Variable)\b)|\.grad\b/;
 function* shownNowAndThen(facts: Facts): Generator<Look> {
   const { file } = facts;
   if (facts.stepLoops.size === 0) return;
-  for (const statement of file.all("Assign")) {
-    const call = uncut(statement.value);
-    const [target] = statement.targets;
-    if (call.kind !== "Call" || !target || call.func.kind === "Call") continue;
-    const names = boundBy(target);
-    const block = names.length > 0 ? lookedAtIn(statement, facts) : [];
+  for (const { at, call, kept } of [...named(file), ...collected(file), ...shownAtOnce(file)]) {
+    if (call.func.kind === "Call") continue;
+    const block = lookedAtIn(at, facts);
     const net = block.length > 0 ? networkShown(call, facts) : null;
     if (net === null || facts.networks.isLoss(net) || facts.networks.isFrozen(net)) continue;
     if (facts.gradMode(call) !== "on" || unrecorded(call, facts)) continue;
@@ -66,12 +64,58 @@ function* shownNowAndThen(facts: Facts): Generator<Look> {
       block.some((node) => ASKS.test(file.codeOf(node)))
     )
       continue;
-    const uses = names.flatMap((name) => file.scopes.uses(file.scopes.definitionAt(name)!));
-    const isInside = (use: Node): boolean => block.some((node) => contains(node, use));
+    const isInside = (node: Node): boolean => block.some((one) => contains(one, node));
+    if (!kept) {
+      yield { run: call, shown: file.textOf(call) };
+      continue;
+    }
+    // What a list has from elsewhere it may keep for it.
+    if (!kept.every(({ node }) => isInside(node))) continue;
+    const uses = kept.flatMap((one) => file.scopes.uses(one));
     if (uses.length === 0 || uses.some((use) => !isInside(use) || !isLook(use, file))) continue;
-    yield { run: call, shown: names[0]!.id };
+    yield { run: call, shown: kept[0]!.name };
   }
 }
+
+/** A run that may be for a look, with the names that keep what comes of it; null where it is shown at once. */
+interface Shown {
+  readonly at: Stmt;
+  readonly call: Call;
+  readonly kept: readonly Definition[] | null;
+}
+
+/** `images = netG(z)`, `images, _ = netG(z)`, `rows = [netG(z) for z in noise]` */
+function* named(file: PythonFile): Generator<Shown> {
+  for (const at of file.all("Assign")) {
+    const { value } = at;
+    const call = uncut(value.kind === "Comp" && value.flavour === "list" ? value.element : value);
+    const [target] = at.targets;
+    const names = target && call.kind === "Call" ? boundBy(target) : [];
+    const kept = names.flatMap((name) => file.scopes.definitionAt(name) ?? []);
+    if (call.kind === "Call" && kept.length > 0) yield { at, call, kept };
+  }
+}
+
+/** `rows.append(netG(z))` */
+function* collected(file: PythonFile): Generator<Shown> {
+  for (const { func, args, parent } of file.callsNamed("append")) {
+    const into = func.kind === "Attribute" && func.value.kind === "Name" ? func.value : null;
+    const call = args.length === 1 ? uncut(args[0]!.value) : null;
+    const kept = into ? file.scopes.reaching(into) : [];
+    if (parent?.kind === "ExprStmt" && call?.kind === "Call" && kept.length > 0)
+      yield { at: parent, call, kept };
+  }
+}
+
+/** `save_image(netG(z), path)` */
+function* shownAtOnce(file: PythonFile): Generator<Shown> {
+  for (const { args, parent } of file.calls.matching(SHOWN_BY)) {
+    const call = args.length > 0 ? uncut(args[0]!.value) : null;
+    if (parent?.kind === "ExprStmt" && call?.kind === "Call") yield { at: parent, call, kept: null };
+  }
+}
+
+const SHOWN_BY = /^(?:save_images?|save_grid|imsave)$/;
 
 /** `net` of `net(z)`, of `sample(net, z)`, which differentiates nothing, and, likely, of `net.sample(z)`. */
 function networkShown(call: Call, facts: Facts): Expr | null {
@@ -93,12 +137,14 @@ function networkShown(call: Call, facts: Facts): Expr | null {
     : null;
 }
 
-/** `net(z)` of `net(z).detach().cpu()` */
+/** `net(z)` of `net(z).detach().cpu()` and of `net(z).data[:25]` */
 function uncut(value: Expr): Expr {
   let at = value;
-  while (at.kind === "Call" && at.func.kind === "Attribute" && /^(?:detach|cpu)$/.test(at.func.attr))
-    at = at.func.value;
-  return at;
+  for (;;)
+    if (at.kind === "Call" && at.func.kind === "Attribute" && /^(?:detach|cpu)$/.test(at.func.attr))
+      at = at.func.value;
+    else if (at.kind === "Subscript" || (at.kind === "Attribute" && at.attr === "data")) at = at.value;
+    else return at;
 }
 
 /** `images` of `images = net(z)` and of `images, _ = net(z)`. */
@@ -108,7 +154,7 @@ function boundBy(target: Expr): readonly Name[] {
 }
 
 /** The branch that lets a statement run once in a while, or what stands below the steps of an epoch and shows something. */
-function lookedAtIn(statement: Assign, facts: Facts): readonly Node[] {
+function lookedAtIn(statement: Stmt, facts: Facts): readonly Node[] {
   const step = facts.stepLoop(statement);
   const loop = step ?? aroundSteps(statement, facts);
   const branch = loop ? throttled(statement, loop) : null;
