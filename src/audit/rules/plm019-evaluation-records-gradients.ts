@@ -8,6 +8,7 @@ import { isEngineStep } from "../facts/engine-hooks.ts";
 import type { Facts } from "../facts/facts.ts";
 import { handedOver, isLossOfOff, looksAfterSteps, looksInSteps } from "../facts/eval-blocks.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
+import { looksInHooks } from "../facts/hook-looks.ts";
 import { inspection } from "../facts/inspections.ts";
 import { judgedTurns } from "../facts/judging-turns.ts";
 import { iteratedText } from "../facts/loaders.ts";
@@ -129,6 +130,12 @@ export const rule: Rule = {
             };
       }
     }
+    for (const run of looksInHooks(facts))
+      yield {
+        at: run.func,
+        severity: "note",
+        message: `What \`${facts.file.textOf(run.func)}\` makes in this hook is only looked at, yet the call records a graph and saves its activations`,
+      };
     for (const { run, shown } of facts.backwards.length > 0 || facts.anyHot ? looks(facts) : []) {
       const fn = functionOf(run);
       if (fn && seen.has(fn)) continue;

@@ -88,6 +88,17 @@ function isThrownAway(call: Call, parameter: string, { file }: Facts): boolean {
   return false;
 }
 
+/** `p.grad.zero_()`, `p.grad.fill_(0)`, `p.grad.mul_(0)` */
+function makesZeros({ args, func }: Call): boolean {
+  const given = args[0]?.value;
+  return (
+    func.kind === "Attribute" &&
+    (func.attr === "zero_"
+      ? args.length === 0
+      : args.length === 1 && given?.kind === "Num" && Number(given.text) === 0)
+  );
+}
+
 /** `for p in model.parameters(): p.grad.zero_()`, on every step. */
 function* byHand(facts: Facts): Generator<Finding> {
   for (const call of facts.file.callsNamed("_foreach_zero_"))
@@ -101,8 +112,8 @@ function* byHand(facts: Facts): Generator<Finding> {
         message:
           "The gradients stay allocated through the next forward, are filled with zeros and then added to, instead of being freed and written",
       };
-  for (const call of facts.file.callsNamed("zero_")) {
-    if (call.func.kind !== "Attribute" || call.func.attr !== "zero_" || call.args.length > 0) continue;
+  for (const call of facts.file.callsNamed("zero_", "fill_", "mul_")) {
+    if (call.func.kind !== "Attribute" || !makesZeros(call)) continue;
     const data = call.func.value;
     const grad = data.kind === "Attribute" && data.attr === "data" ? data.value : data;
     if (grad.kind !== "Attribute" || grad.attr !== "grad" || grad.value.kind !== "Name") continue;

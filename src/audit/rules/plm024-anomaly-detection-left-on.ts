@@ -1,6 +1,7 @@
-import { argument, isTrue, keyword, positional } from "../../python/file.ts";
+import { argument, hasStars, isTrue, keyword, positional } from "../../python/file.ts";
 import { ancestors, lastWord } from "../../python/nodes.ts";
 import type { Expr, Node } from "../../python/tree.ts";
+import { entry } from "../facts/arguments.ts";
 import { defaultOf } from "../facts/behind-options.ts";
 import { isSelf } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -30,6 +31,12 @@ export const rule: Rule = {
         !isConditional(call, true)
       )
         yield { at: flag, severity: "note", message: MESSAGE };
+    }
+    // `settings = {"detect_anomaly": True}`, and `Trainer(**settings)`
+    for (const dict of file.mentions("detect_anomaly") ? file.all("Dict") : []) {
+      const flag = entry(dict, "detect_anomaly");
+      if (isTrue(flag) && !isConditional(dict, true) && file.callsNamed("Trainer").some(hasStars))
+        yield { at: flag!, severity: "note", message: MESSAGE };
     }
     for (const call of file.callsNamed("set_detect_anomaly", "detect_anomaly", "Trainer")) {
       const name = file.dotted(call.func) ?? "";
