@@ -1,5 +1,5 @@
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
 import type {
   Attribute,
@@ -34,7 +34,7 @@ export interface Look {
 
 /** Each run once. */
 export function* looks(facts: Facts): Generator<Look> {
-  const shown = [...shownNowAndThen(facts)];
+  const shown = [...shownNowAndThen(facts), ...measuredNowAndThen(facts)];
   yield* shown;
   for (const look of cutOff(facts)) if (!shown.some(({ run }) => run === look.run)) yield look;
 }
@@ -51,7 +51,7 @@ const ASKS = /autograd(?!\.(?:profiler|Variable)\b)|\.grad\b/;
 /** `if step % 100 == 0: images = netG(noise); save_image(images)`: a look now and then, in the step's own loop, or below it. */
 function* shownNowAndThen(facts: Facts): Generator<Look> {
   const { file } = facts;
-  if (facts.stepLoops.size === 0) return;
+  if (facts.stepLoops.size === 0 && !file.says(SHOWS)) return;
   for (const { at, call, kept } of [...named(file), ...collected(file), ...shownAtOnce(file)]) {
     if (call.func.kind === "Call") continue;
     const block = lookedAtIn(at, facts);
@@ -75,6 +75,55 @@ function* shownNowAndThen(facts: Facts): Generator<Look> {
     if (uses.length === 0 || uses.some((use) => !isInside(use) || !isLook(use, file))) continue;
     yield { run: call, shown: kept[0]!.name };
   }
+}
+
+/** `if step % 100 == 0: score = F.cross_entropy(net(held_out), labels); print(score.item())`: numbers of data that nothing learns from. */
+function* measuredNowAndThen(facts: Facts): Generator<Look> {
+  const { file } = facts;
+  for (const at of file.all("Assign")) {
+    const [target] = at.targets;
+    const made = target?.kind === "Name" && at.targets.length === 1 ? file.scopes.definitionAt(target) : null;
+    if (!made || at.value.kind !== "Call") continue;
+    const [branch] = facts.stepLoop(at) ? lookedAtIn(at, facts) : [];
+    if (branch?.kind !== "If" || ASKS.test(file.codeOf(branch))) continue;
+    if (facts.backwards.some(({ call }) => contains(branch, call))) continue;
+    const uses = file.scopes.uses(made);
+    if (uses.length === 0 || !uses.every((use) => contains(branch, use) && isRead(use))) continue;
+    const run = networkIn(at.value, facts);
+    if (run && facts.gradMode(run) === "on" && !unrecorded(run, facts)) yield { run, shown: made.name };
+  }
+}
+
+/** The run of a network that learns, among what an expression is computed from. */
+function networkIn(value: Expr, facts: Facts): Call | null {
+  let found: Call | null = null;
+  walk(value, (node) => {
+    if (
+      node.kind === "Call" &&
+      node !== uncut(value) &&
+      isNetwork(node.func, facts) &&
+      !facts.networks.isLoss(node.func) &&
+      !facts.networks.isFrozen(node.func)
+    )
+      found ??= node;
+    return found === null && node.kind !== "Lambda";
+  });
+  return found;
+}
+
+/** `score.item()`, `print(score)`, `f"{score:.3f}"`: nobody differentiates what is read. */
+function isRead(use: Name): boolean {
+  for (const at of ancestors(use)) {
+    if (at.kind === "Str") return true;
+    if (at.kind === "Attribute" && /^(?:item|tolist|detach|cpu|numpy)$/.test(at.attr)) return true;
+    if (
+      at.kind === "Call" &&
+      /^(?:print|log|info|debug|write|add_scalars?|format|float)$/.test(lastWord(at.func))
+    )
+      return true;
+    if (!/^(?:Arg|Call|Attribute|Tuple|Dict|Binary)$/.test(at.kind)) return false;
+  }
+  return false;
 }
 
 /** A run that may be for a look, with the names that keep what comes of it; null where it is shown at once. */
@@ -155,14 +204,38 @@ function boundBy(target: Expr): readonly Name[] {
 
 /** The branch that lets a statement run once in a while, or what stands below the steps of an epoch and shows something. */
 function lookedAtIn(statement: Stmt, facts: Facts): readonly Node[] {
-  const step = facts.stepLoop(statement);
+  const step = facts.stepLoop(statement) ?? trainingStep(statement, facts);
   const loop = step ?? aroundSteps(statement, facts);
   const branch = loop ? throttled(statement, loop) : null;
-  if (branch || step || !loop) return branch ? [branch] : [];
+  const fn = functionOf(statement);
+  if (!loop) return fn?.kind === "FunctionDef" && onlyDraws(fn, facts) ? [fn] : [];
+  if (branch || loop === step || loop.kind === "FunctionDef") return branch ? [branch] : [];
   const at = loop.body.findIndex((one) => contains(one, statement));
   const isBelow = stepsIn(loop, facts).every((steps) => steps.end < statement.start);
   const rest = isBelow && at >= 0 ? loop.body.slice(at) : [];
   return rest.some((one) => SHOWS.test(facts.file.codeOf(one))) ? rest : [];
+}
+
+/** The method of a Lightning module that is a step. */
+function trainingStep(node: Node, facts: Facts): FunctionDef | null {
+  const fn = functionOf(node);
+  const cls = fn?.kind === "FunctionDef" && fn.name === "training_step" ? fn.parent : null;
+  return cls?.kind === "ClassDef" && facts.role(cls) === "lightning" ? (fn as FunctionDef) : null;
+}
+
+/** What draws something, by its name. */
+const DRAWS = /(?:^|_)(?:save|show|plot|draw|log|write|dump|visuali[sz]e|sample|preview|display)(?:_|$)/;
+
+/** `def save_samples(self, step): images = self.G(self.noise); save_image(images, path)`, called with gradients recorded, and handing back nothing. */
+function onlyDraws(fn: FunctionDef, facts: Facts): boolean {
+  if (!DRAWS.test(fn.name) || facts.functionFacts(fn.body[0] ?? fn).callersGradOff !== "never") return false;
+  const code = facts.file.codeOf(fn);
+  let handsBack = false;
+  walk(fn, (node) => {
+    handsBack ||= (node.kind === "Return" && node.value !== null) || node.kind === "Yield";
+    return !handsBack;
+  });
+  return !handsBack && SHOWS.test(code) && !/backward\(|_grad\b|inference_mode/.test(code);
 }
 
 /** What shows or saves pictures. */

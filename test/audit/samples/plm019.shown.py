@@ -107,3 +107,55 @@ def learned_in_eval(net, loader, optimizer, meter):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+def measured(net, loader, held_out, optimizer):
+    for step, (x, y) in enumerate(loader):
+        loss = F.cross_entropy(net(x.cuda()), y.cuda())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if step % 100 == 0:
+            other, label = next(held_out)
+            score = F.cross_entropy(net(other.cuda()), label.cuda())  # expect: PLM019
+            print(step, loss.item(), score.item())
+
+
+def also_learned(net, loader, held_out, optimizer):
+    for step, (x, y) in enumerate(loader):
+        loss = F.cross_entropy(net(x.cuda()), y.cuda())
+        if step % 16 == 0:
+            other, _ = next(held_out)
+            # trap: the step learns from it
+            smooth = F.mse_loss(net(other.cuda()), net(other.cuda() + 0.1))
+            loss = loss + smooth
+            print(step, smooth.item())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+class Drawing:
+    def __init__(self, net, noise):
+        self.net = net.cuda()
+        self.noise = noise.cuda()
+        self.optimizer = torch.optim.Adam(self.net.parameters())
+
+    def fit(self, loader):
+        for step, x in enumerate(loader):
+            self.optimizer.zero_grad()
+            self.net(x.cuda()).mean().backward()
+            self.optimizer.step()
+            if step % 500 == 0:
+                self.save_samples(step)
+                self.saved(step)
+
+    def save_samples(self, step):
+        images = self.net(self.noise)  # expect: PLM019
+        save_image(images, f"{step}.png")
+
+    def saved(self, step):
+        # trap: handed back, somebody may differentiate it
+        images = self.net(self.noise)
+        save_image(images, f"{step}.png")
+        return images
