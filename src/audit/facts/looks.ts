@@ -310,8 +310,20 @@ function isDetach({ func }: Call): boolean {
   return func.kind === "Attribute" && func.attr === "detach";
 }
 
-function isCut(use: Node): boolean {
-  return use.parent?.kind === "Attribute" && /^(?:detach|data|argmax|shape|size)$/.test(use.parent.attr);
+function isCut({ parent }: Node): boolean {
+  return (
+    parent?.kind === "Attribute" &&
+    (/^(?:detach|data|argmax|shape|size)$/.test(parent.attr) || isOfPlaces(parent))
+  );
+}
+
+/** `q.max` of `q.max(1)[1]` and `q.max(dim=1).indices`: where it is largest has no graph. */
+function isOfPlaces({ attr, parent: call }: Attribute): boolean {
+  const taken = /^(?:max|min|topk|sort)$/.test(attr) && call?.kind === "Call" ? call.parent : null;
+  return (
+    (taken?.kind === "Subscript" && taken.index.kind === "Num" && taken.index.text === "1") ||
+    (taken?.kind === "Attribute" && taken.attr === "indices")
+  );
 }
 
 /** The nearest test below the loop that lets the node run once in a while. */
