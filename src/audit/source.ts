@@ -18,9 +18,33 @@ const RELEVANT = /torch|transformers|lightning|accelerate|deepspeed|diffusers|pe
  */
 const USES =
   /(?:^|[:;"]|\\n)[ \t]*(?:from|import)[ \t][^\n]*\b(?:torch|transformers|lightning|pytorch_lightning|accelerate|deepspeed|diffusers|peft|trl|apex|bitsandbytes|timm|unsloth|sentence_transformers|fastai|ignite|composer)|\.(?:backward|cuda|detach|item|zero_grad|requires_grad_?|no_grad|parameters|state_dict)\b|\b(?:DataLoader|Dataset|Trainer|optimizer|nn\.Module)\b|cudnn|CUDA_/m;
-/** But what a training hands its tensors to may know nothing of torch: a meter, a helper that reads them; nor what keeps its errors, times its work, its options, what prepares its texts or reads its pictures and sounds, a dataset that is of no class of torch, what imports a model by its name, what computes with tensors it is handed, by methods that no array has, what hands on a dataset of another file, the loop that tells it to take a step, or one over the batches of a loader. */
-const HELPS =
-  /\bimport_module\(|\.(?:unsqueeze|masked_fill_?|contiguous)\(|\bkeepdim=|[(,] ?dim=-?\d|\bimport [^\n]*Data[Ss]et|\.(?:optimi[sz]e_(?:parameters|model|step)|train(?:ing)?_(?:step|batch|iter)|train_on_batch|update_(?:parameters|params|weights))\(|\bfor [^\n]*\bin [^\n]*loader\b|add_argument\(|\bdataloader_num_workers\b|\.no_sync\b|\bself\.\w+ = (?:time\.)?(?:time|perf_counter|monotonic|default_timer)(?:_ns)?\(\)|\bcontextmanager\b|\bwraps\(|\.item\(\)|\.add_scalar\(|math\.is(?:nan|finite|inf)\(|\.detach\(\)|\.backward\(|\.state_dict\(\)|\bclass \w*(?:Meter|Averag|Tracker|Buffer|Memory|Recorder|History|Running|Mean|Accumul|Smooth|Replay|Pool|Bank)|\bself\.(\w+) = self\.\1 \+ |\bself\.\w+ \+= (?:val|value|loss|v|x)\b|\bself\.\w+\.append\((?:val|value|loss|v|x)\)|\.__traceback__\b|\bself\.\w+(?: = |\.append\(\(?(?:[\w. ]+, )*)(?:exc|err|error|exception)\b|padding\s*=\s*["']max_length["']|\b(?:imread|Image\.(?:open|fromarray)|librosa\.load|nib\.load|soundfile\.read|sf\.read)\(|\bclass \w+(?:\([\w.]*Data[Ss]et\)|(?<=Data[Ss]et)(?:\((?:object)?\))?):|\(nn\.Module\):|\bclass \w*(?:Config|Args|Arguments|Options|Settings)(?:\((?:object)?\))?:\s/;
+/** But what a training hands its tensors to, or is told by, may know nothing of torch. */
+const HELPS = new RegExp(
+  [
+    // What imports a model by its name.
+    /\bimport_module\(/,
+    // What computes with tensors it is handed, by methods that no array has.
+    /\.(?:unsqueeze|masked_fill_?|contiguous)\(|\bkeepdim=|[(,] ?dim=-?\d/,
+    // What hands on a dataset of another file, or is one of no class of torch.
+    /\bimport [^\n]*Data[Ss]et|\bclass \w+(?:\([\w.]*Data[Ss]et\)|(?<=Data[Ss]et)(?:\((?:object)?\))?):/,
+    // The loop that tells another file to take a step, or goes over the batches of its loader.
+    /\.(?:optimi[sz]e_(?:parameters|model|step)|train(?:ing)?_(?:step|batch|iter)|train_on_batch|update_(?:parameters|params|weights))\(|\bfor [^\n]*\bin [^\n]*loader\b|\.no_sync\b/,
+    // Options.
+    /add_argument\(|\bdataloader_num_workers\b|padding\s*=\s*["']max_length["']|\bclass \w*(?:Config|Args|Arguments|Options|Settings)(?:\((?:object)?\))?:\s/,
+    // What times the work, or is a context around it.
+    /\bself\.\w+ = (?:time\.)?(?:time|perf_counter|monotonic|default_timer)(?:_ns)?\(\)|\bcontextmanager\b|\bwraps\(/,
+    // What reads or differentiates what it is handed, and what is around an optimizer.
+    /\.item\(\)|\.add_scalar\(|math\.is(?:nan|finite|inf)\(|\.detach\(\)|\.backward\(|\.state_dict\(\)|\.zero_grad\(/,
+    // Meters and memories.
+    /\bclass \w*(?:Meter|Averag|Tracker|Buffer|Memory|Recorder|History|Running|Mean|Accumul|Smooth|Replay|Pool|Bank)|\bself\.(\w+) = self\.\1 \+ |\bself\.\w+ \+= (?:val|value|loss|v|x)\b|\bself\.\w+\.append\((?:val|value|loss|v|x)\)/,
+    // What keeps its errors.
+    /\.__traceback__\b|\bself\.\w+(?: = |\.append\(\(?(?:[\w. ]+, )*)(?:exc|err|error|exception)\b/,
+    // What prepares pictures and sounds, and networks under a name of their own.
+    /\b(?:imread|Image\.(?:open|fromarray)|librosa\.load|nib\.load|soundfile\.read|sf\.read)\(|\(nn\.Module\):/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+);
 
 const OTHER_LIBRARY = /^(?:paddle|tensorflow|jax|mindspore|jittor|mlx)(?:\.|$)/;
 

@@ -472,6 +472,29 @@ def train(model, loader, optimizer, crit):
   expect(kept("    return model(x).mean().item(), y\n")).toBe(0);
 });
 
+test("reentrant checkpoints by hand in a network whose embeddings another file of the program freezes", () => {
+  const net = (path: string): string =>
+    `import torch\nfrom torch import nn\nfrom torch.utils.checkpoint import checkpoint\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.embed = nn.Embedding(9, 8)\n        self.blocks = nn.ModuleList(nn.Linear(8, 8) for _ in range(4))\n\n    def forward(self, x):\n        x = self.embed(x)\n        for block in self.blocks:\n            x = checkpoint(block, x, use_reentrant=${path})\n        return x\n`;
+  const script = (freezes: string): string =>
+    `import torch\nfrom net import Net\n\n\ndef main():\n    model = Net()\n    for name, p in model.named_parameters():\n        p.requires_grad = ${freezes}\n    return model\n`;
+  const likely = (files: Readonly<Record<string, string>>): string[] =>
+    auditTexts(
+      Object.entries(files).map(([path, text]) => ({ path, text })),
+      { ...DEFAULTS, likely: true, select: ["PLM052"] },
+    ).findings.map(({ path, line }) => `${path}:${line}`);
+  const lora = script('"lora_" in name');
+  expect(likely({ "net.py": net("True"), "train.py": lora })).toEqual(["net.py:15"]);
+  expect(likely({ "net.py": net("False"), "train.py": lora })).toEqual([]);
+  // All of it trains, or nobody of the program freezes anything.
+  expect(likely({ "net.py": net("True"), "train.py": script("True") })).toEqual([]);
+  expect(likely({ "net.py": net("True"), "other.py": lora.replace("from net import Net\n", "") })).toEqual(
+    [],
+  );
+  // Somebody makes the inputs require gradients.
+  const fed = lora.replace("    return model", "    model.enable_input_require_grads()\n    return model");
+  expect(likely({ "net.py": net("True"), "train.py": fed })).toEqual([]);
+});
+
 test("checkpoints of a quantized model that another file puts adapters into, where no file feeds them", () => {
   const texts = (prepare: string, load = "load_in_4bit=True"): Record<string, string> => ({
     "prepare.py": `import torch\n\n\ndef prepare(model: torch.nn.Module):\n${prepare}    return model\n`,

@@ -1,4 +1,4 @@
-import { blockOf, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import { blockOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Call, Node, Stmt } from "../../python/tree.ts";
 import { feedsBackward } from "./behind-loss.ts";
 import { DIFFERENTIATES, MEASURES } from "./evaluation-calls.ts";
@@ -7,6 +7,7 @@ import { isOtherBranch } from "./guards.ts";
 import { SHOWS, unrecorded } from "./looks.ts";
 import { ranByMethod } from "./network-runs.ts";
 import { callTarget } from "./summary.ts";
+import type { Loop } from "./training.ts";
 
 /** `model.eval()` as a statement, with what stands beside it in its block. */
 interface Switch {
@@ -15,6 +16,8 @@ interface Switch {
   readonly at: Call;
   /** Up to where the network is switched back. */
   readonly below: readonly Stmt[];
+  /** Whether it is, in the same block. */
+  readonly isBack: boolean;
 }
 
 function* switches({ file }: Facts): Generator<Switch> {
@@ -26,7 +29,7 @@ function* switches({ file }: Facts): Generator<Switch> {
     const place = block.indexOf(statement);
     const rest = block.slice(place + 1);
     const back = rest.findIndex((one) => file.codeOf(one).includes(`${network}.train(`));
-    yield { network, at, below: back < 0 ? rest : rest.slice(0, back) };
+    yield { network, at, below: back < 0 ? rest : rest.slice(0, back), isBack: back >= 0 };
   }
 }
 
@@ -61,6 +64,24 @@ export function* looksAfterSteps(facts: Facts): Generator<Call> {
     const code = below.map((one) => file.codeOf(one)).join("\n");
     if ((MEASURES.test(code) || SCORES.test(code) || SHOWS.test(code)) && !DIFFERENTIATES.test(code))
       yield run;
+  }
+}
+
+/** `model.eval(); right = model(x).argmax(1) == y; model.train()` in every step, of which only numbers are read. */
+export function* looksInSteps(facts: Facts): Generator<Call> {
+  const { file, stepLoops } = facts;
+  for (const { network, at, below, isBack } of switches(facts)) {
+    const loop = statementOf(at)?.parent;
+    if (!isBack || !loop || !stepLoops.has(loop as Loop)) continue;
+    const isBelow = (node: Node): boolean => below.some((one) => contains(one, node));
+    const code = below.map((one) => file.codeOf(one)).join("\n");
+    if (DIFFERENTIATES.test(code) || !(MEASURES.test(code) || SCORES.test(code) || SHOWS.test(code)))
+      continue;
+    if (facts.backwards.some(({ call }) => isBelow(call))) continue;
+    const run = below
+      .flatMap(callsIn)
+      .find(({ func }) => file.textOf(func) === network && !facts.networks.isFrozenByFlags(func));
+    if (run && !unrecorded(run, facts) && !feedsBackward(run, facts)) yield run;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { PythonFile } from "../../python/file.ts";
-import { classOf, contains, functionOf, statementOf } from "../../python/nodes.ts";
+import { ancestors, classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
+import type { Definition } from "../../python/scopes.ts";
 import type {
-  Assign,
   Attribute,
   Call,
   ClassDef,
@@ -10,6 +10,7 @@ import type {
   If,
   Name,
   Node,
+  Stmt,
 } from "../../python/tree.ts";
 import { attributesOf, methodsOf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
@@ -33,7 +34,7 @@ export interface Look {
 
 /** Each run once. */
 export function* looks(facts: Facts): Generator<Look> {
-  const shown = [...shownNowAndThen(facts)];
+  const shown = [...shownNowAndThen(facts), ...measuredNowAndThen(facts)];
   yield* shown;
   for (const look of cutOff(facts)) if (!shown.some(({ run }) => run === look.run)) yield look;
 }
@@ -50,13 +51,10 @@ const ASKS = /autograd(?!\.(?:profiler|Variable)\b)|\.grad\b/;
 /** `if step % 100 == 0: images = netG(noise); save_image(images)`: a look now and then, in the step's own loop, or below it. */
 function* shownNowAndThen(facts: Facts): Generator<Look> {
   const { file } = facts;
-  if (facts.stepLoops.size === 0) return;
-  for (const statement of file.all("Assign")) {
-    const call = uncut(statement.value);
-    const [target] = statement.targets;
-    if (call.kind !== "Call" || !target || call.func.kind === "Call") continue;
-    const names = boundBy(target);
-    const block = names.length > 0 ? lookedAtIn(statement, facts) : [];
+  if (facts.stepLoops.size === 0 && !file.says(SHOWS)) return;
+  for (const { at, call, kept } of [...named(file), ...collected(file), ...shownAtOnce(file)]) {
+    if (call.func.kind === "Call") continue;
+    const block = lookedAtIn(at, facts);
     const net = block.length > 0 ? networkShown(call, facts) : null;
     if (net === null || facts.networks.isLoss(net) || facts.networks.isFrozen(net)) continue;
     if (facts.gradMode(call) !== "on" || unrecorded(call, facts)) continue;
@@ -66,12 +64,107 @@ function* shownNowAndThen(facts: Facts): Generator<Look> {
       block.some((node) => ASKS.test(file.codeOf(node)))
     )
       continue;
-    const uses = names.flatMap((name) => file.scopes.uses(file.scopes.definitionAt(name)!));
-    const isInside = (use: Node): boolean => block.some((node) => contains(node, use));
+    const isInside = (node: Node): boolean => block.some((one) => contains(one, node));
+    if (!kept) {
+      yield { run: call, shown: file.textOf(call) };
+      continue;
+    }
+    // What a list has from elsewhere it may keep for it.
+    if (!kept.every(({ node }) => isInside(node))) continue;
+    const uses = kept.flatMap((one) => file.scopes.uses(one));
     if (uses.length === 0 || uses.some((use) => !isInside(use) || !isLook(use, file))) continue;
-    yield { run: call, shown: names[0]!.id };
+    yield { run: call, shown: kept[0]!.name };
   }
 }
+
+/** `if step % 100 == 0: score = F.cross_entropy(net(held_out), labels); print(score.item())`: numbers of data that nothing learns from. */
+function* measuredNowAndThen(facts: Facts): Generator<Look> {
+  const { file } = facts;
+  for (const at of file.all("Assign")) {
+    const [target] = at.targets;
+    const made = target?.kind === "Name" && at.targets.length === 1 ? file.scopes.definitionAt(target) : null;
+    if (!made || at.value.kind !== "Call") continue;
+    const [branch] = facts.stepLoop(at) ? lookedAtIn(at, facts) : [];
+    if (branch?.kind !== "If" || ASKS.test(file.codeOf(branch))) continue;
+    if (facts.backwards.some(({ call }) => contains(branch, call))) continue;
+    const uses = file.scopes.uses(made);
+    if (uses.length === 0 || !uses.every((use) => contains(branch, use) && isRead(use))) continue;
+    const run = networkIn(at.value, facts);
+    if (run && facts.gradMode(run) === "on" && !unrecorded(run, facts)) yield { run, shown: made.name };
+  }
+}
+
+/** The run of a network that learns, among what an expression is computed from. */
+function networkIn(value: Expr, facts: Facts): Call | null {
+  let found: Call | null = null;
+  walk(value, (node) => {
+    if (
+      node.kind === "Call" &&
+      node !== uncut(value) &&
+      isNetwork(node.func, facts) &&
+      !facts.networks.isLoss(node.func) &&
+      !facts.networks.isFrozen(node.func)
+    )
+      found ??= node;
+    return found === null && node.kind !== "Lambda";
+  });
+  return found;
+}
+
+/** `score.item()`, `print(score)`, `f"{score:.3f}"`: nobody differentiates what is read. */
+function isRead(use: Name): boolean {
+  for (const at of ancestors(use)) {
+    if (at.kind === "Str") return true;
+    if (at.kind === "Attribute" && /^(?:item|tolist|detach|cpu|numpy)$/.test(at.attr)) return true;
+    if (
+      at.kind === "Call" &&
+      /^(?:print|log|info|debug|write|add_scalars?|format|float)$/.test(lastWord(at.func))
+    )
+      return true;
+    if (!/^(?:Arg|Call|Attribute|Tuple|Dict|Binary)$/.test(at.kind)) return false;
+  }
+  return false;
+}
+
+/** A run that may be for a look, with the names that keep what comes of it; null where it is shown at once. */
+interface Shown {
+  readonly at: Stmt;
+  readonly call: Call;
+  readonly kept: readonly Definition[] | null;
+}
+
+/** `images = netG(z)`, `images, _ = netG(z)`, `rows = [netG(z) for z in noise]` */
+function* named(file: PythonFile): Generator<Shown> {
+  for (const at of file.all("Assign")) {
+    const { value } = at;
+    const call = uncut(value.kind === "Comp" && value.flavour === "list" ? value.element : value);
+    const [target] = at.targets;
+    const names = target && call.kind === "Call" ? boundBy(target) : [];
+    const kept = names.flatMap((name) => file.scopes.definitionAt(name) ?? []);
+    if (call.kind === "Call" && kept.length > 0) yield { at, call, kept };
+  }
+}
+
+/** `rows.append(netG(z))` */
+function* collected(file: PythonFile): Generator<Shown> {
+  for (const { func, args, parent } of file.callsNamed("append")) {
+    const into = func.kind === "Attribute" && func.value.kind === "Name" ? func.value : null;
+    const call = args.length === 1 ? uncut(args[0]!.value) : null;
+    const kept = into ? file.scopes.reaching(into) : [];
+    if (parent?.kind === "ExprStmt" && call?.kind === "Call" && kept.length > 0)
+      yield { at: parent, call, kept };
+  }
+}
+
+/** `save_image(netG(z), path)` */
+function* shownAtOnce(file: PythonFile): Generator<Shown> {
+  for (const { args, parent } of file.calls.matching(SHOWN_BY)) {
+    const call = args.length > 0 ? uncut(args[0]!.value) : null;
+    if (parent?.kind === "ExprStmt" && call?.kind === "Call") yield { at: parent, call, kept: null };
+  }
+}
+
+const SHOWN_BY = /^(?:save_images?|save_grid|imsave)$/;
 
 /** `net` of `net(z)`, of `sample(net, z)`, which differentiates nothing, and, likely, of `net.sample(z)`. */
 function networkShown(call: Call, facts: Facts): Expr | null {
@@ -93,12 +186,14 @@ function networkShown(call: Call, facts: Facts): Expr | null {
     : null;
 }
 
-/** `net(z)` of `net(z).detach().cpu()` */
+/** `net(z)` of `net(z).detach().cpu()` and of `net(z).data[:25]` */
 function uncut(value: Expr): Expr {
   let at = value;
-  while (at.kind === "Call" && at.func.kind === "Attribute" && /^(?:detach|cpu)$/.test(at.func.attr))
-    at = at.func.value;
-  return at;
+  for (;;)
+    if (at.kind === "Call" && at.func.kind === "Attribute" && /^(?:detach|cpu)$/.test(at.func.attr))
+      at = at.func.value;
+    else if (at.kind === "Subscript" || (at.kind === "Attribute" && at.attr === "data")) at = at.value;
+    else return at;
 }
 
 /** `images` of `images = net(z)` and of `images, _ = net(z)`. */
@@ -108,15 +203,39 @@ function boundBy(target: Expr): readonly Name[] {
 }
 
 /** The branch that lets a statement run once in a while, or what stands below the steps of an epoch and shows something. */
-function lookedAtIn(statement: Assign, facts: Facts): readonly Node[] {
-  const step = facts.stepLoop(statement);
+function lookedAtIn(statement: Stmt, facts: Facts): readonly Node[] {
+  const step = facts.stepLoop(statement) ?? trainingStep(statement, facts);
   const loop = step ?? aroundSteps(statement, facts);
   const branch = loop ? throttled(statement, loop) : null;
-  if (branch || step || !loop) return branch ? [branch] : [];
+  const fn = functionOf(statement);
+  if (!loop) return fn?.kind === "FunctionDef" && onlyDraws(fn, facts) ? [fn] : [];
+  if (branch || loop === step || loop.kind === "FunctionDef") return branch ? [branch] : [];
   const at = loop.body.findIndex((one) => contains(one, statement));
   const isBelow = stepsIn(loop, facts).every((steps) => steps.end < statement.start);
   const rest = isBelow && at >= 0 ? loop.body.slice(at) : [];
   return rest.some((one) => SHOWS.test(facts.file.codeOf(one))) ? rest : [];
+}
+
+/** The method of a Lightning module that is a step. */
+function trainingStep(node: Node, facts: Facts): FunctionDef | null {
+  const fn = functionOf(node);
+  const cls = fn?.kind === "FunctionDef" && fn.name === "training_step" ? fn.parent : null;
+  return cls?.kind === "ClassDef" && facts.role(cls) === "lightning" ? (fn as FunctionDef) : null;
+}
+
+/** What draws something, by its name. */
+const DRAWS = /(?:^|_)(?:save|show|plot|draw|log|write|dump|visuali[sz]e|sample|preview|display)(?:_|$)/;
+
+/** `def save_samples(self, step): images = self.G(self.noise); save_image(images, path)`, called with gradients recorded, and handing back nothing. */
+function onlyDraws(fn: FunctionDef, facts: Facts): boolean {
+  if (!DRAWS.test(fn.name) || facts.functionFacts(fn.body[0] ?? fn).callersGradOff !== "never") return false;
+  const code = facts.file.codeOf(fn);
+  let handsBack = false;
+  walk(fn, (node) => {
+    handsBack ||= (node.kind === "Return" && node.value !== null) || node.kind === "Yield";
+    return !handsBack;
+  });
+  return !handsBack && SHOWS.test(code) && !/backward\(|_grad\b|inference_mode/.test(code);
 }
 
 /** What shows or saves pictures. */
@@ -191,8 +310,20 @@ function isDetach({ func }: Call): boolean {
   return func.kind === "Attribute" && func.attr === "detach";
 }
 
-function isCut(use: Node): boolean {
-  return use.parent?.kind === "Attribute" && /^(?:detach|data|argmax|shape|size)$/.test(use.parent.attr);
+function isCut({ parent }: Node): boolean {
+  return (
+    parent?.kind === "Attribute" &&
+    (/^(?:detach|data|argmax|shape|size)$/.test(parent.attr) || isOfPlaces(parent))
+  );
+}
+
+/** `q.max` of `q.max(1)[1]` and `q.max(dim=1).indices`: where it is largest has no graph. */
+function isOfPlaces({ attr, parent: call }: Attribute): boolean {
+  const taken = /^(?:max|min|topk|sort)$/.test(attr) && call?.kind === "Call" ? call.parent : null;
+  return (
+    (taken?.kind === "Subscript" && taken.index.kind === "Num" && taken.index.text === "1") ||
+    (taken?.kind === "Attribute" && taken.attr === "indices")
+  );
 }
 
 /** The nearest test below the loop that lets the node run once in a while. */

@@ -151,6 +151,8 @@ export interface ProjectFacts {
   readonly adapted: ReadonlySet<string>;
   /** One file puts adapters around a model, some file loads it in few bits, and none makes inputs require gradients. */
   readonly quantizedUnfed: boolean;
+  /** Modules of programs that freeze embeddings somewhere, and nowhere make the inputs of checkpoints require gradients. */
+  readonly frozenInputs: ReadonlySet<string>;
   /** Classes and functions that time what they are put around, and do not wait for the device. */
   readonly timers: readonly string[];
   /** Constructors, with the place or the name of an argument, that are handed networks which are only ever evaluated. */
@@ -389,6 +391,8 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
   for (const word of words)
     if (word.startsWith(CHECKPOINTED_BY)) checkpointedBy.push(word.slice(CHECKPOINTED_BY.length));
   const programs = new Programs(summaries, names);
+  const freezing = programs.with((file) => file.freezesInputs === true);
+  const feeding = programs.with((file) => file.adapters === "fed");
   const varying = programs.with((file) => file.varies === true);
   const mayVary = programs.with((file) => file.mayVary === true);
   const defaulting = programs.with((file) => file.defaults === true);
@@ -421,6 +425,7 @@ export function combine(summaries: readonly FileSummary[], words: ReadonlySet<st
     checkpoints,
     checkpointedBy,
     ...trainedElsewhere(summaries, names, graph.byName),
+    frozenInputs: new Set([...freezing].filter((module) => !feeding.has(module))),
     quantizedUnfed:
       summaries.some(({ quantizes }) => quantizes) &&
       summaries.some(({ adapters }) => adapters === "made") &&

@@ -76,6 +76,7 @@ import {
 } from "./training.ts";
 import type { Backward, Loop } from "./training.ts";
 import { adaptersOf, quantizes, trainedModels } from "./trained-elsewhere.ts";
+import { freezesEmbeddings } from "./frozen-embeddings.ts";
 import { packsByFetched, waitingCopies } from "./transfers.ts";
 import { usedUpBy } from "./used-up.ts";
 import { callsGiven, waitsBelow } from "./waiting.ts";
@@ -237,6 +238,7 @@ class Summarizer {
       checkpoints: turnsCheckpointingOn(file) || undefined,
       trained: trainedModels(file),
       adapters: adaptersOf(file),
+      freezesInputs: (file.mentions("requires_grad") && freezesEmbeddings(file)) || undefined,
       quantizes: quantizes(file) || undefined,
       wide: wide.size > 0 ? [...wide].map(([fn, places]) => `${file.qualified(fn)}:${places}`) : undefined,
       defaults: defaultsToDevice(file) || undefined,

@@ -111,6 +111,8 @@ export interface FileSummary {
   readonly trained?: Trained | undefined;
   /** It puts adapters around a model, or sees to it that gradients get into what is checkpointed. */
   readonly adapters?: "made" | "fed" | undefined;
+  /** It freezes embeddings, by themselves or with all that is not adapters. */
+  readonly freezesInputs?: true | undefined;
   /** It loads models in four or eight bits. */
   readonly quantizes?: true | undefined;
   /** It can be started by itself: `if __name__ == "__main__":` */

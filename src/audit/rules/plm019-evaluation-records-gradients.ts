@@ -6,8 +6,9 @@ import { isAdapted } from "../facts/adapters.ts";
 import { DIFFERENTIATES, MEASURES } from "../facts/evaluation-calls.ts";
 import { isEngineStep } from "../facts/engine-hooks.ts";
 import type { Facts } from "../facts/facts.ts";
-import { handedOver, isLossOfOff, looksAfterSteps } from "../facts/eval-blocks.ts";
+import { handedOver, isLossOfOff, looksAfterSteps, looksInSteps } from "../facts/eval-blocks.ts";
 import { lexicalGrad } from "../facts/gradmode.ts";
+import { looksInHooks } from "../facts/hook-looks.ts";
 import { inspection } from "../facts/inspections.ts";
 import { judgedTurns } from "../facts/judging-turns.ts";
 import { iteratedText } from "../facts/loaders.ts";
@@ -111,7 +112,7 @@ export const rule: Rule = {
           message: `\`${facts.file.textOf(run.func)}\` also runs where \`${facts.file.textOf(test)}\` does not hold and nothing is differentiated, yet each call there records a graph and saves its activations`,
         };
       if (evaluates) {
-        for (const run of looksAfterSteps(facts)) {
+        for (const run of [...looksAfterSteps(facts), ...looksInSteps(facts)]) {
           const fn = functionOf(run);
           if (!fn || !seen.has(fn))
             yield {
@@ -129,6 +130,12 @@ export const rule: Rule = {
             };
       }
     }
+    for (const run of looksInHooks(facts))
+      yield {
+        at: run.func,
+        severity: "note",
+        message: `What \`${facts.file.textOf(run.func)}\` makes in this hook is only looked at, yet the call records a graph and saves its activations`,
+      };
     for (const { run, shown } of facts.backwards.length > 0 || facts.anyHot ? looks(facts) : []) {
       const fn = functionOf(run);
       if (fn && seen.has(fn)) continue;

@@ -1,7 +1,7 @@
 import { argument, isFalse } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors } from "../../python/nodes.ts";
-import type { Call, Expr } from "../../python/tree.ts";
+import type { Call, Expr, Node } from "../../python/tree.ts";
 import { given } from "../facts/arguments.ts";
 import { defaultOf } from "../facts/behind-options.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -88,6 +88,48 @@ function isThrownAway(call: Call, parameter: string, { file }: Facts): boolean {
   return false;
 }
 
+/** `p.grad = torch.zeros_like(p)` on every step, where nothing else is put there by hand. */
+function* anew(facts: Facts): Generator<Finding> {
+  const { file } = facts;
+  const isZeros = (value: Expr): boolean =>
+    value.kind === "Call" && /^torch\.zeros(?:_like)?$/.test(file.dotted(value.func) ?? "");
+  const put = file.assignsTo("grad");
+  const isAdded = file
+    .all("AugAssign")
+    .some(({ target }) => target.kind === "Attribute" && target.attr === "grad");
+  if (isAdded || put.some(({ value }) => value.kind !== "Const" && !isZeros(value))) return;
+  for (const at of put) {
+    const [target] = at.targets;
+    const of = target?.kind === "Attribute" && target.value.kind === "Name" ? target.value : null;
+    const [one, ...more] = of && isZeros(at.value) ? file.scopes.reaching(of) : [];
+    if (one?.how !== "iterate" || more.length > 0 || !one.value) continue;
+    if (!/parameters\(/.test(file.textOf(one.value)) || isGuarded(at)) continue;
+    if (facts.hot(at))
+      yield {
+        at,
+        message:
+          "Gradients of zeros are allocated before the forward and then added to, instead of being freed and written",
+      };
+  }
+}
+
+/** `if p.grad is None:` */
+const isGuarded = (node: Node): boolean => {
+  for (const at of ancestors(node)) if (at.kind === "If" || at.kind === "For") return at.kind === "If";
+  return false;
+};
+
+/** `p.grad.zero_()`, `p.grad.fill_(0)`, `p.grad.mul_(0)` */
+function makesZeros({ args, func }: Call): boolean {
+  const given = args[0]?.value;
+  return (
+    func.kind === "Attribute" &&
+    (func.attr === "zero_"
+      ? args.length === 0
+      : args.length === 1 && given?.kind === "Num" && Number(given.text) === 0)
+  );
+}
+
 /** `for p in model.parameters(): p.grad.zero_()`, on every step. */
 function* byHand(facts: Facts): Generator<Finding> {
   for (const call of facts.file.callsNamed("_foreach_zero_"))
@@ -101,8 +143,9 @@ function* byHand(facts: Facts): Generator<Finding> {
         message:
           "The gradients stay allocated through the next forward, are filled with zeros and then added to, instead of being freed and written",
       };
-  for (const call of facts.file.callsNamed("zero_")) {
-    if (call.func.kind !== "Attribute" || call.func.attr !== "zero_" || call.args.length > 0) continue;
+  yield* anew(facts);
+  for (const call of facts.file.callsNamed("zero_", "fill_", "mul_")) {
+    if (call.func.kind !== "Attribute" || !makesZeros(call)) continue;
     const data = call.func.value;
     const grad = data.kind === "Attribute" && data.attr === "data" ? data.value : data;
     if (grad.kind !== "Attribute" || grad.attr !== "grad" || grad.value.kind !== "Name") continue;
@@ -111,7 +154,7 @@ function* byHand(facts: Facts): Generator<Finding> {
       !one?.value ||
       more.length > 0 ||
       one.how !== "iterate" ||
-      !/parameters\(|\["params"\]/.test(facts.file.textOf(one.value))
+      !/parameters\(|\[["']params["']\]/.test(facts.file.textOf(one.value))
     )
       continue;
     if (!facts.hot(call) || isThrownAway(call, one.name, facts)) continue;

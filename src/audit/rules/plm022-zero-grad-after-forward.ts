@@ -235,9 +235,11 @@ function writes(statement: Stmt, text: string, file: PythonFile): boolean {
   );
 }
 
-/** `optimizer.zero_grad()`, also of each of several. */
+/** `optimizer.zero_grad()`, also of each of several, and by either branch of a switch. */
 function clearsItself(one: Stmt): boolean {
   if (one.kind === "For") return one.body.length === 1 && clearsItself(one.body[0]!);
+  if (one.kind === "If" && one.orelse.length > 0)
+    return [one.body, one.orelse].every((branch) => branch.every(clearsItself));
   return (
     one.kind === "ExprStmt" &&
     one.value.kind === "Call" &&
@@ -283,7 +285,7 @@ function isOfFixedCount(test: Expr, { file }: Facts): boolean {
 }
 
 function told(clear: Stmt, { file }: Facts): string {
-  if (clear.kind === "If")
+  if (clear.kind === "If" && clear.orelse.length === 0)
     return `Where one turn is all that is summed, the gradients of the step before stay allocated through its forward; call \`${short(file.textOf(clear))}\` before it, or right after the optimizer's step`;
   return `The gradients of the step before stay allocated through this step's forward; call \`${short(file.textOf(clear))}\` before it, or right after the optimizer's step`;
 }

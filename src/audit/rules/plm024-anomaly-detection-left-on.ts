@@ -1,6 +1,9 @@
-import { argument, isTrue, keyword, positional } from "../../python/file.ts";
+import { argument, hasStars, isTrue, keyword, positional } from "../../python/file.ts";
 import { ancestors, lastWord } from "../../python/nodes.ts";
 import type { Expr, Node } from "../../python/tree.ts";
+import { entry } from "../facts/arguments.ts";
+import { defaultOf } from "../facts/behind-options.ts";
+import { isSelf } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { callTarget } from "../facts/summary.ts";
 import type { Rule } from "../rule.ts";
@@ -29,6 +32,12 @@ export const rule: Rule = {
       )
         yield { at: flag, severity: "note", message: MESSAGE };
     }
+    // `settings = {"detect_anomaly": True}`, and `Trainer(**settings)`
+    for (const dict of file.mentions("detect_anomaly") ? file.all("Dict") : []) {
+      const flag = entry(dict, "detect_anomaly");
+      if (isTrue(flag) && !isConditional(dict, true) && file.callsNamed("Trainer").some(hasStars))
+        yield { at: flag!, severity: "note", message: MESSAGE };
+    }
     for (const call of file.callsNamed("set_detect_anomaly", "detect_anomaly", "Trainer")) {
       const name = file.dotted(call.func) ?? "";
       const sets = /^torch\.autograd(?:\.anomaly_mode)?\.set_detect_anomaly$/.test(name);
@@ -41,14 +50,16 @@ export const rule: Rule = {
           : null;
       // `debug = True` above it is likely what it is run with.
       const written = facts.guesses && flag?.kind === "Name" ? file.scopes.onlyValue(flag) : flag;
-      if (!(detects || isTrue(written) || isOnByDefault(flag, facts))) continue;
+      const isOption = flag !== null && isOptionOn(flag, facts);
+      if (!(detects || isTrue(written) || isOption || isOnByDefault(flag, facts))) continue;
       // Which of two trainers is made, a setting decides; neither of them is there to look for something.
       if (isConditional(call, trainer) && !facts.everyStep(call)) continue;
       // A block of its own is somebody looking for something, unless the training runs in it.
       if (detects && call.parent?.kind !== "WithItem" && !isEntered(call, facts)) continue;
       yield {
         at: flag ?? call,
-        message: MESSAGE,
+        ...(isOption ? { severity: "note" as const } : {}),
+        message: isOption ? `\`${file.textOf(flag)}\` is on by default: ${lowered(MESSAGE)}` : MESSAGE,
         ...(flag && isTrue(flag)
           ? {
               fix: {
@@ -73,6 +84,18 @@ export const rule: Rule = {
         };
   },
 };
+
+/** `args.detect_anomaly` of an option that nobody has to turn on; what the program sets itself is for it to say. */
+function isOptionOn(flag: Expr, { file, project }: Facts): boolean {
+  return (
+    flag.kind === "Attribute" &&
+    !isSelf(flag.value) &&
+    defaultOf(flag, file, project) === true &&
+    file.assignsTo(flag.attr).length === 0
+  );
+}
+
+const lowered = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1);
 
 /** `def setup(anomaly=True)`, and `setup()` in this file. */
 function isOnByDefault(flag: Expr | null, { file }: Facts): boolean {

@@ -114,7 +114,9 @@ export const rule: Rule = {
  * nobody says so, in a program that freezes something: what reaches the first checkpoint may well require no gradients.
  */
 function* likelyFrozen({ file, project }: Facts): Generator<Finding> {
-  const freezes = file.says(FROZEN_HERE);
+  // A network of this file, of a program that freezes its embeddings in another; of its own it is known which they are.
+  const isFrozenElsewhere = project.frozenInputs.has(file.module) && !freezesEmbeddings(file);
+  const freezes = isFrozenElsewhere || file.says(FROZEN_HERE);
   const mayFreeze =
     freezes ||
     project.adapted.has(file.module) ||
@@ -124,7 +126,7 @@ function* likelyFrozen({ file, project }: Facts): Generator<Finding> {
   if (!mayFreeze || isFed(file) || file.says(/^[ \t]*(?:from|import) trl\b|\badd_adapter\(/m)) return;
   const asked: Expr[] = file.calls
     .given(["use_reentrant"])
-    .filter((call) => isUnrecorded(call, file))
+    .filter((call) => isFrozenElsewhere || isUnrecorded(call, file))
     .map((call) => keyword(call, "use_reentrant")!.value)
     .filter((value) => isTrue(value));
   for (const dict of file.mentions("use_reentrant") ? file.all("Dict") : []) {

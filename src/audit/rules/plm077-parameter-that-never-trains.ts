@@ -1,4 +1,4 @@
-import { isTrue, keyword } from "../../python/file.ts";
+import { isTrue, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { ancestors, classOf, contains, functionOf, lastWord, namesIn } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
@@ -91,10 +91,11 @@ export const rule: Rule = {
         // What a module keeps for itself under that name is its own affair.
         if (target.attr !== "requires_grad" || (isSelf(target.value) && statement.value.kind !== "Const"))
           continue;
-        if (isToldApart(statement, target.value, facts) || isDoneBeside(statement, target.value, facts))
-          continue;
+        const isAsked = isAskedModule(statement, target.value, facts);
+        if (!isAsked && isToldApart(statement, target.value, facts)) continue;
+        if (isDoneBeside(statement, target.value, facts)) continue;
         const message = noAttribute(statement.value);
-        if (isModule(target.value, facts)) yield { at: statement, message };
+        if (isAsked || isModule(target.value, facts)) yield { at: statement, message };
         else if (
           isTreatedAsModule(target.value, facts) ||
           (facts.guesses && isLikelyModule(target.value, facts))
@@ -186,6 +187,24 @@ function isOptimised(use: Node): boolean {
 /** `Linear(x.shape[1], 8)(x)`, of what the function is given. */
 function isRunOnGiven(call: Call, fn: FunctionDef): boolean {
   return namesIn(call).some(({ id }) => fn.params.some(({ name }) => name === id && name !== "self"));
+}
+
+/** `if isinstance(m, nn.BatchNorm2d): m.requires_grad = False`: a layer of torch, whatever it came from. */
+function isAskedModule(statement: Assign, target: Expr, { file }: Facts): boolean {
+  const [test] = ancestors(statement).flatMap((at) =>
+    at.kind === "If" && at.test.kind === "Call" && at.body.some((one) => contains(one, statement))
+      ? [at.test]
+      : [],
+  );
+  if (!test || file.dotted(test.func) !== "builtins.isinstance") return false;
+  const [asked, kinds] = [positional(test, 0), positional(test, 1)];
+  const each = kinds?.kind === "Tuple" ? kinds.items : kinds ? [kinds] : [];
+  return (
+    asked !== null &&
+    file.textOf(asked) === file.textOf(target) &&
+    each.length > 0 &&
+    each.every((one) => LAYERS.test(file.dotted(one) ?? "") && lastWord(one) !== "Parameter")
+  );
 }
 
 /** `if isinstance(x, nn.Parameter): x.requires_grad = True`, and wherever else `x` is asked what it is. */

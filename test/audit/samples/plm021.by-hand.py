@@ -20,3 +20,25 @@ def train(model, loader, optimizer, criterion):
             if torch.isnan(p.grad).any():
                 p.grad.zero_()
         optimizer.step()
+
+
+def by_groups(model, loader, optimizer, criterion):
+    for x, y in loader:
+        for group in optimizer.param_groups:
+            for p in group['params']:
+                if p.grad is not None:
+                    p.grad.zero_()  # expect: PLM021
+        criterion(model(x.cuda()), y.cuda()).backward()
+        optimizer.step()
+
+
+def filled(model, loader, optimizer, criterion):
+    for x, y in loader:
+        for p in model.parameters():
+            if p.grad is not None:
+                p.grad.data.fill_(0)  # expect: PLM021
+        criterion(model(x.cuda()), y.cuda()).backward()
+        for p in model.parameters():
+            # trap: made smaller, not thrown away
+            p.grad.mul_(0.5)
+        optimizer.step()

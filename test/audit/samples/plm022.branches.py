@@ -38,3 +38,26 @@ def apart(net, loader, optimizer, scaler, half, parts):
             loss.backward()
             if (step + 1) % parts == 0:
                 optimizer.step()
+
+
+def switched(net, loader, optimizer, own):
+    for images, labels in loader:
+        loss = F.cross_entropy(net(images.cuda()), labels.cuda())
+        if own:  # expect: PLM022
+            optimizer.zero_grad()
+        else:
+            net.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def switched_above(net, loader, optimizer, own):
+    for images, labels in loader:
+        # trap: above the forward
+        if own:
+            optimizer.zero_grad()
+        else:
+            net.zero_grad()
+        loss = F.cross_entropy(net(images.cuda()), labels.cuda())
+        loss.backward()
+        optimizer.step()
