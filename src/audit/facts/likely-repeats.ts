@@ -69,7 +69,7 @@ export function likelyRepeat(call: Call, facts: Facts): "turn" | "step" | null {
     facts.hot(call) !== null
     ? "turn"
     : loop.kind === "For" &&
-        (!isUnnamed(loop, file) || (quiet && isAttack(loop, file))) &&
+        (!isUnnamed(loop, file) || ((quiet || asksForInputs(loop, file)) && isAttack(loop, file))) &&
         facts.hot(call) !== null
       ? "turn"
       : null;
@@ -87,6 +87,12 @@ function isAttack(loop: Loop, file: PythonFile): boolean {
     /\bautograd\.grad\(|\.grad\b/.test(file.codeOf(loop)) &&
     /\.eval\(\)/.test(file.codeOf({ start: fn.start, end: loop.start }))
   );
+}
+
+/** `torch.autograd.grad(loss, [adversary])` alone: no network is asked for a gradient, so that what it gives of another input is a constant. */
+function asksForInputs(loop: Loop, file: PythonFile): boolean {
+  const code = file.codeOf(loop);
+  return /\bautograd\.grad\(/.test(code) && !/\.backward\(|parameters\(/.test(code);
 }
 
 /** The network that is run: `teacher` of `teacher(x)` and of `teacher.encode(x)`. */
