@@ -69,7 +69,16 @@ function put(found: Map<string, Default | undefined>, name: string, value: Defau
 }
 
 /** What keeps the settings of a run by name, as it is given them: `HParams(epochs=500, seed=1)`. */
-const KEEPERS = ["HParams", "ConfigDict", "EasyDict", "edict", "AttrDict", "AttributeDict", "Munch"];
+const KEEPERS = [
+  "HParams",
+  "ConfigDict",
+  "CfgNode",
+  "EasyDict",
+  "edict",
+  "AttrDict",
+  "AttributeDict",
+  "Munch",
+];
 
 /** What keeps anything by name, the settings of a run where it is called so: `config = SimpleNamespace(epochs=3)`. */
 const NAMESPACES = ["SimpleNamespace", "Namespace"];
@@ -105,7 +114,9 @@ export function said(file: PythonFile): ReadonlyMap<string, Default | undefined>
     if (target?.kind !== "Name" || call.args.length > 0) continue;
     const kept = file.scopes.definitionAt(target);
     for (const use of kept ? file.scopes.uses(kept) : []) {
-      const set = use.parent?.kind === "Attribute" ? use.parent : null;
+      let set = use.parent?.kind === "Attribute" ? use.parent : null;
+      // `config.data.workers = 4`
+      while (set?.parent?.kind === "Attribute") set = set.parent;
       if (set?.parent?.kind === "Assign" && set.parent.targets[0] === set && isUntested(set.parent))
         put(found, set.attr, literal(set.parent.value));
     }
