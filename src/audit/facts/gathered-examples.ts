@@ -56,11 +56,13 @@ function isReader(call: Call, facts: Facts): boolean {
 
 /** By its name, or as it was made, another dataset that reads each example when it is asked for it. */
 export function isDataset(expr: Expr, facts: Facts): boolean {
-  if (expr.kind !== "Name") return false;
-  if (/data_?set$/i.test(expr.id)) return true;
-  const made = facts.file.scopes.onlyValue(expr);
+  return expr.kind === "Name" && (/data_?set$/i.test(expr.id) || isMadeDataset(expr, facts));
+}
+
+/** `ImageFolder(root, transform)`, under a name; a TensorDataset has them all in memory as it is. */
+function isMadeDataset(expr: Expr, facts: Facts): boolean {
+  const made = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : null;
   const name = made?.kind === "Call" ? facts.file.dotted(made.func) : null;
-  // `ImageFolder(root, transform)`; a TensorDataset has them all in memory as it is.
   return (
     name !== null &&
     (/^torchvision\.datasets\.(?!CIFAR|\w*MNIST|USPS)/.test(name) ||
@@ -87,7 +89,8 @@ function whereMade(list: Name, facts: Facts, depth: number): Node | null {
     const [added] = call?.kind === "Call" ? call.args : [];
     if (!call || !loop || !added) continue;
     // `for image, label in folder: images.append(image)`
-    if (isWorked(added.value, loop, facts) || (loop.kind === "For" && isDataset(loop.iter, facts))) return call;
+    if (isWorked(added.value, loop, facts) || (loop.kind === "For" && isMadeDataset(loop.iter, facts)))
+      return call;
   }
   return null;
 }

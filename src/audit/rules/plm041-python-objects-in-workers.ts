@@ -86,7 +86,10 @@ function* guessed(facts: Facts): Generator<Finding> {
         ({ value }) =>
           value !== null &&
           (likelyObjects(value, facts) ||
-            (value.kind === "Comp" && value.element.kind === "Subscript" && isObjects(value, facts))),
+            (value.kind === "Comp" &&
+              value.element.kind === "Subscript" &&
+              selfAttribute(value.element.value) !== null &&
+              isObjects(value, facts))),
       );
       const filled = held
         ? null
