@@ -571,7 +571,7 @@ function isScaledBranch(expr: Expr, facts: Facts): boolean {
   const beside = product.parent?.kind === "Binary" && product.parent.op === "+";
   return (
     (beside ? /self\.\w*scal/ : /self\.\w*(?:res\w*scal|scal\w*res)/).test(facts.file.textOf(product)) &&
-    isLayer(expr.func, facts)
+    (isLayer(expr.func, facts) || (beside && facts.value(expr.func).what === "module"))
   );
 }
 

@@ -261,6 +261,8 @@ function* displays(method: FunctionDef, facts: Facts): Generator<Found> {
     // `self.images, self.labels = load_all(root)`
     if (target?.kind === "Tuple" && value.kind === "Call" && target.items.some(isOwn))
       if (isByHelper(value, facts)) yield { at: value, message: MESSAGE };
+    // `examples = [folder[i] for i in range(len(folder))]`, whoever gets them.
+    if (isDrained(value, facts) && !statement.targets.some(isOwn)) yield { at: value, message: MESSAGE };
     if (!statement.targets.some(isOwn)) continue;
     const of = value.kind === "Subscript" && value.value.kind === "Name" ? value.value.id : "";
     if (!told.has(of) && isWhole(value, method, facts)) {

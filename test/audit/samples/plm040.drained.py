@@ -1,6 +1,7 @@
 """Folders of pictures that are gone through once, before the training, and kept as tensors."""
 
 import torch
+from lightning import LightningDataModule
 from torch.utils.data import DataLoader, TensorDataset
 from torchvision import datasets, transforms
 from torchvision.datasets import ImageFolder
@@ -34,3 +35,12 @@ def named(root):
     # trap: names alone
     names = [path for path, _ in folder.samples]
     return names, DataLoader(folder, batch_size=64)
+
+
+class Pictures(LightningDataModule):
+    def setup(self, stage=None):
+        folder = ImageFolder(self.root, transform=transforms.ToTensor())
+        examples = [folder[i] for i in range(len(folder))]  # expect: PLM040
+        # trap: numbers alone
+        labels = [folder.targets[i] for i in range(len(folder))]
+        self.train_set, self.labels = torch.utils.data.random_split(examples, [0.9, 0.1])[0], labels
