@@ -43,11 +43,15 @@ test.each([
     "args.prefix is not None",
     "import torch\nclass NetConfig:\n    def __init__(self, prefix=None):\n        self.prefix = prefix\n",
   ],
+  [
+    "config.train.tell",
+    "import torch\nfrom yacs.config import CfgNode as CN\nconfig = CN()\nconfig.train = CN()\nconfig.train.tell = False\n",
+  ],
   ["args.tell", "import torch\nclass Options:\n    tell: bool = field(default=False)\n"],
   ["not args.quiet == 1 and args.tell", "import torch\nclass TrainArguments:\n    tell: bool = False\n"],
 ])("what needs %s, off by default, is a note that says so", (asked, options) => {
   expect(found(asked, options)).toMatchObject([
-    { severity: "note", message: expect.stringMatching(/\(only with `args\.\w+`, off by default\)$/) },
+    { severity: "note", message: expect.stringMatching(/\(only with `\w+(?:\.\w+)+`, off by default\)$/) },
   ]);
 });
 

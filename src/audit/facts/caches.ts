@@ -166,7 +166,12 @@ function* storedElsewhere(tests: readonly If[], facts: Facts): Generator<Unfille
       (isOtherKind(one.index, kind, file) ||
         isMadeOf(one.index, left, file) ||
         isMadeOf(left, one.index, file));
-    if (stores.length === 0 || !stores.every(isElsewhere)) continue;
+    // What other functions put into a cache that they share is no more under this key.
+    const isOfOthers = (one: Expr): boolean =>
+      one.kind === "Subscript" &&
+      functionOf(one) !== functionOf(asked) &&
+      isLongerByName(one.index, left, file);
+    if (!stores.some(isElsewhere) || !stores.every((one) => isElsewhere(one) || isOfOthers(one))) continue;
     // Filled by other means, or by somebody it is handed to, it may have the key.
     const speaks = (one: Expr): boolean => file.textOf(one) === text;
     const isLookedUp = ({ parent }: Expr): boolean =>
@@ -247,6 +252,13 @@ function isMadeOf(longer: Expr, key: Expr, file: PythonFile): boolean {
     return !found;
   });
   return found;
+}
+
+/** `f"{n}_{device}"` of an `n` that is another function's: a key as long as that there, whatever `n` is. */
+function isLongerByName(index: Expr, key: Expr, file: PythonFile): boolean {
+  const made = index.kind === "Name" ? file.scopes.onlyValue(index) : index;
+  if (key.kind !== "Name" || !made || !isLonger(made, file)) return false;
+  return namesIn(made).some(({ id }) => id === key.id);
 }
 
 /** Nobody has given the name anything else between the two. */
@@ -428,9 +440,10 @@ function missingUnderName(asked: Expr, { body }: If, { scopes }: PythonFile): st
   const value =
     left.kind === "Walrus" ? left.value : left.kind === "Name" ? onlyReaching(left, scopes) : null;
   const own = value && selfAttribute(value);
+  // `1 - torch.eye(n)` too.
   const makes = (one: Stmt): boolean =>
     one.kind === "Assign" &&
-    one.value.kind === "Call" &&
+    (one.value.kind === "Call" || one.value.kind === "Binary") &&
     one.targets.some((target) => target.kind === "Name" && taken.kind === "Name" && target.id === taken.id);
   return own !== null && !BEGUN.test(own) && body.some(makes) ? own : null;
 }

@@ -26,7 +26,10 @@ export function gathered(facts: Facts): ReadonlySet<Node> {
     for (const { value } of call.args) {
       const list = listOf(value);
       const at = list && whereMade(list, facts, 0);
-      if (at && !loopsAround(at).some((loop) => contains(loop, call))) found.add(at);
+      // `labels.append(label)` beside `images.append(image)` is of the same examples.
+      const isOfSame = (one: Node): boolean => at !== null && loopsAround(one)[0] === loopsAround(at)[0];
+      if (!at || loopsAround(at).some((loop) => contains(loop, call))) continue;
+      if (loopsAround(at).length === 0 || ![...found].some(isOfSame)) found.add(at);
     }
   }
   return found;
@@ -51,6 +54,22 @@ function isReader(call: Call, facts: Facts): boolean {
   );
 }
 
+/** By its name, or as it was made, another dataset that reads each example when it is asked for it. */
+export function isDataset(expr: Expr, facts: Facts): boolean {
+  return expr.kind === "Name" && (/data_?set$/i.test(expr.id) || isMadeDataset(expr, facts));
+}
+
+/** `ImageFolder(root, transform)`, under a name; a TensorDataset has them all in memory as it is. */
+function isMadeDataset(expr: Expr, facts: Facts): boolean {
+  const made = expr.kind === "Name" ? facts.file.scopes.onlyValue(expr) : null;
+  const name = made?.kind === "Call" ? facts.file.dotted(made.func) : null;
+  return (
+    name !== null &&
+    (/^torchvision\.datasets\.(?!CIFAR|\w*MNIST|USPS)/.test(name) ||
+      (!name.startsWith("torch.") && facts.roleOfName(name) === "dataset"))
+  );
+}
+
 /** Where a list of examples is made: a comprehension, what is appended to it, or a call of what reads many files. */
 function whereMade(list: Name, facts: Facts, depth: number): Node | null {
   const { scopes } = facts.file;
@@ -68,7 +87,10 @@ function whereMade(list: Name, facts: Facts, depth: number): Node | null {
     const call = parent?.kind === "Attribute" && parent.attr === "append" ? parent.parent : null;
     const [loop] = call ? loopsAround(call) : [];
     const [added] = call?.kind === "Call" ? call.args : [];
-    if (call && loop && added && isWorked(added.value, loop, facts)) return call;
+    if (!call || !loop || !added) continue;
+    // `for image, label in folder: images.append(image)`
+    if (isWorked(added.value, loop, facts) || (loop.kind === "For" && isMadeDataset(loop.iter, facts)))
+      return call;
   }
   return null;
 }

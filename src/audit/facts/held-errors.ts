@@ -30,7 +30,7 @@ function isOwn(into: Expr): boolean {
 }
 
 /**
- * `self.error = e`, `errors.append(e)`, `errors[key] = e`: it outlives the place. Into another process goes a copy, without its
+ * `self.error = e`, `errors.append(e)`, `errors += [e]`, `errors[key] = e`: it outlives the place. Into another process goes a copy, without its
  * traceback: `processes` are there.
  */
 export function isStored(
@@ -46,8 +46,12 @@ export function isStored(
         (target) => (target.kind === "Attribute" || target.kind === "Subscript") && isKept(target),
       )
     );
-  // Beside other things, in a tuple or a dict that is stored.
-  if (parent?.kind === "Tuple" || parent?.kind === "Dict") return isStored(parent, processes, isKept);
+  // Beside other things, in a tuple, a list or a dict that is stored.
+  if (parent?.kind === "Tuple" || parent?.kind === "List" || parent?.kind === "Dict")
+    return isStored(parent, processes, isKept);
+  // `errors += [e]`
+  if (parent?.kind === "AugAssign")
+    return expr.kind === "List" && parent.op === "+" && isKept(parent.target);
   const call = parent?.kind === "Arg" ? parent.parent : null;
   if (call?.kind !== "Call") return false;
   // `reports.append(Report(step, e))`
@@ -56,7 +60,10 @@ export function isStored(
       /^(?:dict$|[A-Z]\w*[a-z])/.test(call.func.id) &&
       isStored(call, processes, isKept)) ||
     (call.func.kind === "Attribute" &&
-      (processes ? /^(?:append|appendleft|add)$/ : /^(?:append|appendleft|add|put|put_nowait)$/).test(
+      (processes
+        ? /^(?:append|appendleft|add|extend)$/
+        : /^(?:append|appendleft|add|extend|put|put_nowait)$/
+      ).test(
         call.func.attr,
       ) &&
       call.args.length === 1 &&

@@ -58,7 +58,7 @@ export function likelyRepeat(call: Call, facts: Facts): "turn" | "step" | null {
   if (!call.args.some(({ value }) => hasName(value)) || isDifferentiated(call, facts)) return null;
   if (isUnderTurning(call, loop, facts)) return null;
   if (learnsIn(loop, file))
-    return FROZEN.test(lastWord(net)) &&
+    return (FROZEN.test(lastWord(net)) || (quiet && isLeftTarget(net, loop, file))) &&
       (quiet || !isHandedAll(call, facts)) &&
       !isTrained(net, file) &&
       !isRenewed(net, loop, file)
@@ -69,7 +69,9 @@ export function likelyRepeat(call: Call, facts: Facts): "turn" | "step" | null {
     facts.hot(call) !== null
     ? "turn"
     : loop.kind === "For" &&
-        (!isUnnamed(loop, file) || (quiet && isAttack(loop, file))) &&
+        (!isUnnamed(loop, file) ||
+          isJudge(net, quiet, file) ||
+          ((quiet || asksForInputs(loop, file)) && isAttack(loop, file))) &&
         facts.hot(call) !== null
       ? "turn"
       : null;
@@ -87,6 +89,21 @@ function isAttack(loop: Loop, file: PythonFile): boolean {
     /\bautograd\.grad\(|\.grad\b/.test(file.codeOf(loop)) &&
     /\.eval\(\)/.test(file.codeOf({ start: fn.start, end: loop.start }))
   );
+}
+
+/** `self.critic_target` in several updates on one batch, after which it follows what has learnt: in the loop nothing speaks of that. */
+const isLeftTarget = (net: Expr, loop: Loop, file: PythonFile): boolean =>
+  /(?:^|_)target(?:_\w+)?$/i.test(lastWord(net)) &&
+  !/update|sync|polyak|copy|soft_|lerp/i.test(file.codeOf(loop));
+
+/** A teacher that is only asked, in a file that puts some network into eval mode: it drops nothing. */
+const isJudge = (net: Expr, quiet: boolean, file: PythonFile): boolean =>
+  quiet && FROZEN.test(lastWord(net)) && file.says(/\.eval\(\)/) && !isTrained(net, file);
+
+/** `torch.autograd.grad(loss, [adversary])` alone: no network is asked for a gradient, so that what it gives of another input is a constant. */
+function asksForInputs(loop: Loop, file: PythonFile): boolean {
+  const code = file.codeOf(loop);
+  return /\bautograd\.grad\(/.test(code) && !/\.backward\(|parameters\(/.test(code);
 }
 
 /** The network that is run: `teacher` of `teacher(x)` and of `teacher.encode(x)`. */
@@ -232,14 +249,18 @@ function networkRead({ parent }: Expr): string | undefined {
   return parent?.kind === "Attribute" && FROZEN.test(parent.attr) ? parent.attr : undefined;
 }
 
-/** What only `__init__` sets; a layer, or a method, that nothing sets here as well. */
+/** What brings back what a run had before it was stopped. */
+const RESTORES =
+  /^(?:load|restore|resume)(?:_(?:checkpoint|models?|weights|networks?|state(?:_dict)?|agent))?$/;
+
+/** What only `__init__` sets, or a method that loads it again; a layer, or a method, that nothing sets here as well. */
 function isKept(node: Expr, own: string, file: PythonFile): boolean {
   const cls = classOf(node);
   const writes = cls ? (attributesOf(cls, file).get(own)?.writes ?? []) : [];
   return (
     writes.every(
       ({ in: method, how, value }) =>
-        method.name === "__init__" &&
+        (method.name === "__init__" || RESTORES.test(method.name)) &&
         how !== "augment" &&
         !(value !== null && /\bParameter\(|requires_grad/.test(file.textOf(value))),
     ) &&

@@ -69,7 +69,16 @@ function put(found: Map<string, Default | undefined>, name: string, value: Defau
 }
 
 /** What keeps the settings of a run by name, as it is given them: `HParams(epochs=500, seed=1)`. */
-const KEEPERS = ["HParams", "ConfigDict", "EasyDict", "edict", "AttrDict", "AttributeDict", "Munch"];
+const KEEPERS = [
+  "HParams",
+  "ConfigDict",
+  "CfgNode",
+  "EasyDict",
+  "edict",
+  "AttrDict",
+  "AttributeDict",
+  "Munch",
+];
 
 /** What keeps anything by name, the settings of a run where it is called so: `config = SimpleNamespace(epochs=3)`. */
 const NAMESPACES = ["SimpleNamespace", "Namespace"];
@@ -104,10 +113,16 @@ export function said(file: PythonFile): ReadonlyMap<string, Default | undefined>
     const [target] = call.parent?.kind === "Assign" ? call.parent.targets : [];
     if (target?.kind !== "Name" || call.args.length > 0) continue;
     const kept = file.scopes.definitionAt(target);
+    const isOfFiles = /(?:^|\.)CfgNode$/.test(file.dotted(call.func) ?? "");
     for (const use of kept ? file.scopes.uses(kept) : []) {
-      const set = use.parent?.kind === "Attribute" ? use.parent : null;
-      if (set?.parent?.kind === "Assign" && set.parent.targets[0] === set && isUntested(set.parent))
-        put(found, set.attr, literal(set.parent.value));
+      let set = use.parent?.kind === "Attribute" ? use.parent : null;
+      // `config.data.workers = 4`
+      while (set?.parent?.kind === "Attribute") set = set.parent;
+      if (set?.parent?.kind !== "Assign" || set.parent.targets[0] !== set || !isUntested(set.parent))
+        continue;
+      const value = literal(set.parent.value);
+      // What a file of settings chooses from, `cfg.optim = "adam"`, is another for each run that a CfgNode is made for.
+      if (!(isOfFiles && typeof value === "string")) put(found, set.attr, value);
     }
   }
   for (const cls of file.all("ClassDef")) {

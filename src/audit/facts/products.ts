@@ -1,7 +1,7 @@
 import { isFalse, keyword } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, lastWord } from "../../python/nodes.ts";
-import type { Attribute, Binary, Call, Expr, Name } from "../../python/tree.ts";
+import type { Attribute, Binary, Call, ClassDef, Expr, Name } from "../../python/tree.ts";
 import { attributesOf, isOnlyMadeBy, isSelf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
 import { holdsOptions } from "./options.ts";
@@ -134,6 +134,7 @@ export function isScalar(expr: Expr, facts: Facts): boolean {
   if (writes.length === 0 && isParameter(expr, facts.file)) return false;
   if (writes.some(({ value }) => value?.kind === "Call" && lastWord(value.func) === "Parameter"))
     return false;
+  if (cls && writes.length === 0 && isNumberOfClass(own, cls)) return true;
   if (/^(?:scal|\w+_scale$|alpha|lora_alpha)/.test(own) || facts.value(expr).what === "number") return true;
   // A setting of the constructor: what is a number unless somebody says otherwise,
   const isNumber = ({ value }: (typeof writes)[number]): boolean => {
@@ -150,6 +151,16 @@ export function isScalar(expr: Expr, facts: Facts): boolean {
     writes.every(
       ({ how, value }) => how === "assign" && value !== null && facts.value(value).what !== "tensor",
     )
+  );
+}
+
+/** `temperature = 0.7` in the class itself. */
+function isNumberOfClass(own: string, { body }: ClassDef): boolean {
+  return body.some(
+    (one) =>
+      one.kind === "Assign" &&
+      one.value.kind === "Num" &&
+      one.targets.some((to) => to.kind === "Name" && to.id === own),
   );
 }
 

@@ -2,7 +2,7 @@ import { argument, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { lastWord, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Attribute, Binary, Call, Comp, Expr, Name, Subscript } from "../../python/tree.ts";
+import type { Attribute, Binary, Call, Comp, Expr, Name, Node, Subscript } from "../../python/tree.ts";
 import { attentions, equationOf, isFallback, rearrangedOf } from "./attention.ts";
 import { isOnlyMadeBy, isSelf, selfAttribute } from "./classes.ts";
 import type { Facts } from "./facts.ts";
@@ -20,7 +20,8 @@ export function isLarge(expr: Expr, facts: Facts): boolean {
     isOfBatches(expr, facts) ||
     (expr.kind === "Name" && isHeld(expr, facts)) ||
     isScaledBranch(expr, facts) ||
-    isLogits(expr, facts)
+    isLogits(expr, facts) ||
+    isWidenedLogits(expr, facts)
   );
 }
 import { isHandedBackForNothing } from "./turned-functions.ts";
@@ -135,6 +136,17 @@ export function isLogits(expr: Expr, { file }: Facts): boolean {
   );
 }
 
+/** `model(**batch).logits.float()`, `model(tokens).logits.to(torch.float32)`: of a language model, and nothing else holds them. */
+export function isWidenedLogits(expr: Expr, facts: Facts): boolean {
+  const cast =
+    expr.kind === "Call" && expr.func.kind === "Attribute" && /^(?:float|to|type)$/.test(expr.func.attr)
+      ? expr.func.value
+      : expr;
+  return cast.kind === "Attribute" && cast.attr === "logits" && cast.value.kind === "Call"
+    ? isTokenLogits(cast, facts)
+    : false;
+}
+
 /** The layer of `x @ self.head.weight.t()`, `F.linear(x, self.head.weight)`; the other way round it gives a token's width. */
 function weightOf(expr: Call | Binary, file: PythonFile): Expr | null {
   const name = expr.kind === "Call" ? (file.dotted(expr.func) ?? "") : "";
@@ -175,9 +187,14 @@ function isHeld(name: Name, facts: Facts): boolean {
   const one = heldValue(name, facts);
   if (!one) return false;
   const { value } = one;
-  // `logits = logits / t` frees the first one, unless `outputs.logits` is the same.
+  // `logits = logits / t` frees the first one, unless `outputs.logits` is the same; `logits = cap * torch.tanh(logits / cap)` does,
+  // but not before the last of its steps is done.
   const kept = isKeptByOutputs(value, facts);
-  if (target?.kind === "Name" && target.id === old && !kept) return false;
+  const isFreedLate = (): boolean =>
+    facts.guesses &&
+    (isLogits(value, facts) || isTokenLogits(value, facts)) &&
+    isGoneOnWith(scaled, scaledWhole);
+  if (target?.kind === "Name" && target.id === old && !kept && !isFreedLate()) return false;
   const made =
     value.kind === "Binary"
       ? value.op === "@" ||
@@ -339,6 +356,18 @@ function wholeOf(scaled: Expr, facts: Facts): Expr {
   const call = methodOf(scaled);
   return call && AS_LARGE.test(lastWord(call.func)) ? wholeOf(call, facts) : scaled;
 }
+
+/** `cap * torch.tanh(logits / cap)`: what is scaled is gone on with, and no view, before the result has a name. */
+function isGoneOnWith(scaled: Expr, whole: Expr): boolean {
+  for (let at: Node | null = scaled; at && at !== whole; at = at.parent) {
+    const { parent } = at;
+    if (parent?.kind === "Binary") return true;
+    if (parent?.kind === "Call" && !LAYS_OUT.test(lastWord(parent.func))) return true;
+  }
+  return false;
+}
+
+const LAYS_OUT = /^(?:view|reshape|flatten|transpose|contiguous|float)$/;
 
 const AS_LARGE =
   /^(?:tanh|exp|float|sigmoid|clamp|neg|mul|div|(?:log_)?softmax|view|reshape|flatten|transpose|contiguous)$/;
@@ -542,7 +571,7 @@ function isScaledBranch(expr: Expr, facts: Facts): boolean {
   const beside = product.parent?.kind === "Binary" && product.parent.op === "+";
   return (
     (beside ? /self\.\w*scal/ : /self\.\w*(?:res\w*scal|scal\w*res)/).test(facts.file.textOf(product)) &&
-    isLayer(expr.func, facts)
+    (isLayer(expr.func, facts) || (beside && facts.value(expr.func).what === "module"))
   );
 }
 

@@ -430,7 +430,10 @@ export function isTrial(loop: Loop, file: PythonFile): boolean {
   return false;
 }
 
-/** `Net(...)`, `Net(...).to(device)`, `Net.from_pretrained(...)`: an instance of a class that is no loss. */
+/**
+ * `Net(...)`, `Net(...).to(device)`, `Net.from_pretrained(...)`: an instance of a class that is no loss, nor made to change its
+ * input alone: a step that makes a `torchaudio.transforms.MelSpectrogram` anew is one all the same.
+ */
 function makesNetwork(call: Call, file: PythonFile): boolean {
   let made: Call = call;
   while (made.func.kind === "Attribute" && made.func.value.kind === "Call") made = made.func.value;
@@ -438,7 +441,9 @@ function makesNetwork(call: Call, file: PythonFile): boolean {
   if (name.endsWith(".from_pretrained")) return /Model|For[A-Z]/.test(name);
   return (
     /(?:^|\.)[A-Z]\w*$/.test(name) &&
-    !/Loss$|Criterion$|^builtins\.|^torch\.nn\.(?!Sequential)|Metric|Meter|Writer/.test(name)
+    !/Loss$|Criterion$|^builtins\.|^torch\.nn\.(?!Sequential)|Metric|Meter|Writer|\btransforms?\.|Transforms?$|^kornia\.augmentation\./.test(
+      name,
+    )
   );
 }
 

@@ -6,6 +6,7 @@ import type { Call, Expr, FunctionDef, Lambda, Name, Param } from "../../python/
 import { attributesOf, methodsOf, selfAttribute } from "../facts/classes.ts";
 import { returnsDeviceTensor } from "../facts/device-results.ts";
 import type { Facts } from "../facts/facts.ts";
+import { isLikelyOutput, isSmall } from "../facts/likely-outputs.ts";
 import { hasTensorMethod } from "../facts/inputs.ts";
 import { isComputedName } from "../facts/likely.ts";
 import { keeps } from "../facts/kept.ts";
@@ -63,10 +64,19 @@ export const rule: Rule = {
     yield* closures(facts);
     for (const { added, how, root } of keeps(facts)) {
       const captured = how === "list" ? capturedBy(added, facts) : null;
-      if (captured)
+      if (captured) {
         yield {
           at: added,
           message: `Each function put into \`${file.textOf(root)}\` keeps its own \`${file.textOf(captured)}\` alive, with its graph`,
+        };
+        continue;
+      }
+      const held = how === "list" ? capturedBy(added, facts, (value) => isHeldOnDevice(value, facts)) : null;
+      if (held)
+        yield {
+          at: added,
+          severity: "note",
+          message: `Each function put into \`${file.textOf(root)}\` keeps its own \`${file.textOf(held)}\` alive on the device until it is called and dropped; keep a copy on the host`,
         };
     }
   },
@@ -568,29 +578,53 @@ function isDict(expr: Expr, fn: FunctionDef, facts: Facts): boolean {
 }
 
 /** `lambda l=loss: l` and `partial(f, loss)`: what each of them keeps for itself. */
-function capturedBy(expr: Expr, facts: Facts): Expr | null {
-  const hasGraph = (value: Expr | null): value is Expr => {
-    if (value === null || facts.value(value).graph === "no") return false;
-    let root = value;
-    while (root.kind === "Attribute" || root.kind === "Subscript") root = root.value;
-    // Seen from the function it is any of the name's values, those of an evaluation among them.
-    return (
-      facts.value(value).graph === "yes" ||
-      (root.kind === "Name" &&
-        facts.gradMode(expr) === "on" &&
-        facts.file.scopes.reaching(root).some((one) => facts.valueOfDefinition(one).graph === "yes"))
-    );
-  };
+function capturedBy(
+  expr: Expr,
+  facts: Facts,
+  isWanted: (value: Expr) => boolean = (value) => hasGraph(value, expr, facts),
+): Expr | null {
+  const isKept = (value: Expr | null): value is Expr => value !== null && isWanted(value);
   // `def report(loss=loss): …`, then `pending.append(report)`
   const made = expr.kind === "Name" ? only(facts.file.scopes.reaching(expr))?.node : expr;
   if (made?.kind === "Lambda" || made?.kind === "FunctionDef")
-    return made.params.map((param) => param.default).find(hasGraph) ?? null;
+    return made.params.map((param) => param.default).find(isKept) ?? null;
   if (
     expr.kind === "Call" &&
     (facts.file.dotted(expr.func) === "functools.partial" || makesClosure(expr, facts))
   )
-    return expr.args.map(({ value }) => value).find(hasGraph) ?? null;
+    return expr.args.map(({ value }) => value).find(isKept) ?? null;
   return null;
+}
+
+function hasGraph(value: Expr, kept: Expr, facts: Facts): boolean {
+  if (facts.value(value).graph === "no") return false;
+  let root = value;
+  while (root.kind === "Attribute" || root.kind === "Subscript") root = root.value;
+  // Seen from the function it is any of the name's values, those of an evaluation among them.
+  return (
+    facts.value(value).graph === "yes" ||
+    (root.kind === "Name" &&
+      facts.gradMode(kept) === "on" &&
+      facts.file.scopes.reaching(root).some((one) => facts.valueOfDefinition(one).graph === "yes"))
+  );
+}
+
+/** `images.data`, what a network gave and no number of it: without a graph, it is there all the same. */
+function isHeldOnDevice(value: Expr, facts: Facts): boolean {
+  const { what, device } = facts.value(value);
+  if (what === "output" || what === "tensor")
+    return (device === "network" || device === "accelerator") && !isSummedUp(value, facts.file);
+  return (
+    facts.guesses && what === "unknown" && isLikelyOutput(value, facts) && !isSmall(value, facts.file)
+  );
+}
+
+/** A loss, or what was summed up. */
+function isSummedUp(value: Expr, file: PythonFile): boolean {
+  const made = value.kind === "Name" ? file.scopes.reaching(value).map((one) => one.value ?? value) : [];
+  return [value, ...made].some((one) =>
+    /loss|\b(?:sum|mean|norm|item|max|min)\(/.test(file.textOf(one)),
+  );
 }
 
 /** `make_report(loss)` of this file, which hands back a function of its own. */

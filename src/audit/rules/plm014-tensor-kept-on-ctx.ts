@@ -1,6 +1,6 @@
 import { classOf, contains, functionOf, statementOf, walk } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { ClassDef, Expr, FunctionDef, Stmt } from "../../python/tree.ts";
+import type { Assign, ClassDef, Expr, FunctionDef, Stmt } from "../../python/tree.ts";
 import { deleteStatement, indentAt } from "../edits.ts";
 import { methodsOf } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -86,6 +86,7 @@ function storesOf(cls: ClassDef, facts: Facts): Store[] {
         : target
           ? [[target, statement.value]]
           : [];
+    found.push(...storesOfInputs(statement, fn, facts));
     for (const [to, value] of pairs) {
       if (to.kind !== "Attribute" || to.value.kind !== "Name" || to.value.id !== fn.params[0]?.name) continue;
       // Neither what says that it is none, nor the layers' own weights.
@@ -118,6 +119,27 @@ function storesOf(cls: ClassDef, facts: Facts): Store[] {
       found.push({ at, attr: name.value ?? "", value, fn, sure: !isOnlyFirst(value, fn, facts) });
   }
   return found;
+}
+
+/** `ctx.x, ctx.scale = inputs` of setup_context: those that forward uses as tensors, which is given them at the same places. */
+function storesOfInputs({ targets: [target], value }: Assign, fn: FunctionDef, facts: Facts): Store[] {
+  const { scopes } = facts.file;
+  const isInputs = value.kind === "Name" && scopes.reaching(value).some(({ node }) => node === fn.params[1]);
+  if (fn.name !== "setup_context" || !isInputs || target?.kind !== "Tuple") return [];
+  const forward = methodsOf(classOf(fn)!).find(({ name }) => name === "forward");
+  const stores = target.items.flatMap((to, at) => {
+    const param = forward?.params[at];
+    const given = param?.star === 0 ? scopes.definitionAt(param) : null;
+    if (!given || to.kind !== "Attribute" || to.value.kind !== "Name") return [];
+    if (
+      to.value.id !== fn.params[0]?.name ||
+      !(isUsedAsOne(given, facts) || (at === 0 && !isPlain(given, facts)))
+    )
+      return [];
+    return [{ at: statementOf(value)!, attr: to.attr, value, fn, sure: isUsedAsOne(given, facts) }];
+  });
+  // One says it of the statement.
+  return stores.slice(0, 1);
 }
 
 /** `return out`: what a function's forward hands out are tensors, whoever computed them. */

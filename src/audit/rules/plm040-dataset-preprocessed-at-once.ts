@@ -5,7 +5,7 @@ import type { Call, ClassDef, Comp, Expr, For, FunctionDef, Name, Node } from ".
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { WORKS, isWorked, works } from "../facts/example-work.ts";
-import { gathered } from "../facts/gathered-examples.ts";
+import { gathered, isDataset } from "../facts/gathered-examples.ts";
 import { isIndexed } from "../facts/worker-data.ts";
 import { likelyDataset } from "../facts/likely-data.ts";
 import { returnsByName } from "../facts/returns.ts";
@@ -231,7 +231,7 @@ function* stacked(facts: Facts): Generator<Found> {
       const parts = made?.kind === "Call" && JOINS.test(file.dotted(made.func) ?? "") ? made.args[0] : null;
       const comp = parts?.value.kind === "Name" ? file.scopes.onlyValue(parts.value) : parts?.value;
       const over = comp?.kind === "Comp" ? comp.clauses[0]?.iter : null;
-      if (comp?.kind === "Comp" && over && (works(comp.element, facts) || isDataset(over))) {
+      if (comp?.kind === "Comp" && over && (works(comp.element, facts) || isDataset(over, facts))) {
         yield { at: comp, message: MESSAGE };
         break;
       }
@@ -261,6 +261,8 @@ function* displays(method: FunctionDef, facts: Facts): Generator<Found> {
     // `self.images, self.labels = load_all(root)`
     if (target?.kind === "Tuple" && value.kind === "Call" && target.items.some(isOwn))
       if (isByHelper(value, facts)) yield { at: value, message: MESSAGE };
+    // `examples = [folder[i] for i in range(len(folder))]`, whoever gets them.
+    if (isDrained(value, facts) && !statement.targets.some(isOwn)) yield { at: value, message: MESSAGE };
     if (!statement.targets.some(isOwn)) continue;
     const of = value.kind === "Subscript" && value.value.kind === "Name" ? value.value.id : "";
     if (!told.has(of) && isWhole(value, method, facts)) {
@@ -319,19 +321,15 @@ function isOwnWork(expr: Expr, facts: Facts): boolean {
 }
 
 /** `[folder[i] for i in range(len(folder))]` of a dataset made here, or handed in. */
-function isDrained(node: Node, { file }: Facts): boolean {
+function isDrained(node: Node, facts: Facts): boolean {
+  const { file } = facts;
   if (node.kind !== "Comp" || node.element.kind !== "Subscript" || node.element.value.kind !== "Name")
     return false;
   const over = node.clauses[0] && file.textOf(node.clauses[0].iter);
   return (
     over === `range(len(${node.element.value.id}))` &&
-    (file.scopes.onlyValue(node.element.value)?.kind === "Call" || isDataset(node.element.value))
+    (file.scopes.onlyValue(node.element.value)?.kind === "Call" || isDataset(node.element.value, facts))
   );
-}
-
-/** By its name, another dataset that reads each example when it is asked for it. */
-function isDataset(expr: Expr): boolean {
-  return expr.kind === "Name" && /data_?set$/i.test(expr.id);
 }
 
 const JOINS = /^(?:torch|numpy)\.(?:cat|concat|stack|concatenate|[hv]stack|array)$/;
@@ -464,7 +462,7 @@ function* appends(method: FunctionDef, facts: Facts): Generator<Found> {
         node.parent?.kind === "ExprStmt" &&
         node.args[0] &&
         (isWorked(node.args[0].value, statement, facts) ||
-          (isDataset(statement.iter) &&
+          (isDataset(statement.iter, facts) &&
             selfAttribute(node.func.value) !== null &&
             !isIndex(node.args[0].value)))
       )

@@ -76,10 +76,21 @@ function* guessed(facts: Facts): Generator<Finding> {
           isListOfAll(attribute, value, cls, facts),
       );
       if (listed) return [listed.target];
+      const table = writes.find(({ value }) => value !== null && isTable(value, facts.file));
+      if (table && isReadByRows(attribute, cls, facts)) return [table.target];
       if (!isAskedByNumber(attribute, cls, facts)) return [];
       // `self.rows = torch.cat([self.rows, more])`: it is a tensor, whatever it began as.
       if (writes.some(({ value }) => value !== null && isOfLibrary(value, facts))) return [];
-      const held = writes.find(({ value }) => value !== null && likelyObjects(value, facts));
+      // `[self.number_of[word] for word in text]` too: a list of numbers, one for each of all words.
+      const held = writes.find(
+        ({ value }) =>
+          value !== null &&
+          (likelyObjects(value, facts) ||
+            (value.kind === "Comp" &&
+              value.element.kind === "Subscript" &&
+              selfAttribute(value.element.value) !== null &&
+              isObjects(value, facts))),
+      );
       const filled = held
         ? null
         : (filledInLoop(attribute, cls, facts) ??
@@ -153,6 +164,33 @@ function isListOfAll(attribute: string | null, value: Expr, cls: ClassDef | null
   return found;
 }
 
+/** `pd.read_csv(path)`, also under a name, or without some of its rows. */
+function isTable(value: Expr, file: PythonFile): boolean {
+  const made = value.kind === "Name" ? file.scopes.onlyValue(value) : value;
+  if (made?.kind !== "Call") return false;
+  if (
+    /^pandas\.(?:read_(?:csv|json|table|excel|pickle|feather|parquet)|DataFrame)$/.test(
+      file.dotted(made.func) ?? "",
+    )
+  )
+    return true;
+  return (
+    made.func.kind === "Attribute" &&
+    /^(?:reset_index|dropna|sample|drop|query|fillna|copy)$/.test(made.func.attr) &&
+    isTable(made.func.value, file)
+  );
+}
+
+/** `row = self.table.iloc[index]`, and texts of it are read: a column of texts is an array of Python strings. */
+function isReadByRows(attribute: string, cls: ClassDef, { file }: Facts): boolean {
+  const reads = methodsOf(cls).find(({ name }) => name === "__getitem__");
+  const code = reads ? file.codeOf(reads) : "";
+  return (
+    new RegExp(`\\bself\\.${attribute}(?:\\[[^\\]]+\\])?\\.i?(?:loc|at)\\[`).test(code) &&
+    /\bjoin\(|\bopen\(|imread\(|\w*load\w*\(|tokeni[sz]\w*\(|encode\(/.test(code)
+  );
+}
+
 /** What evaluates goes through its examples once. */
 const JUDGES = /(?:^|\/)(?:eval\w*|infer\w*|predict\w*|test\w*|demo\w*)(?:\/|\w*\.py$)/i;
 
@@ -194,7 +232,7 @@ function filledInLoop(attribute: string, cls: ClassDef, facts: Facts): Node | nu
   );
 }
 
-/** `self.rows[index]`, where the examples are handed out. */
+/** `self.rows[index]`, where the examples are handed out, or a window of them, `self.tokens[at : at + length]`. */
 function isAskedByNumber(attribute: string, cls: ClassDef, { file }: Facts): boolean {
   return file
     .all("Subscript")
@@ -203,7 +241,7 @@ function isAskedByNumber(attribute: string, cls: ClassDef, { file }: Facts): boo
         selfAttribute(value) === attribute &&
         index.kind !== "Str" &&
         index.kind !== "Num" &&
-        index.kind !== "Slice" &&
+        !(index.kind === "Slice" && (index.lower === null || index.upper === null)) &&
         classOf(value) === cls &&
         functionOf(value)?.kind === "FunctionDef" &&
         (functionOf(value) as FunctionDef).name !== "__init__",

@@ -50,7 +50,9 @@ function* likelyGrown(facts: Facts): Generator<Finding> {
     if (
       loop
         ? isNeeded(text, statement, loop, facts)
-        : target.kind !== "Attribute" || facts.everyStep(call) === null
+        : target.kind !== "Attribute" ||
+          // `def select_action(self, state)`, which a loop of another file calls for each step of an environment.
+          (facts.everyStep(call) === null && !facts.functionFacts(call).repeated)
     )
       continue;
     if (!loop && isCut(text, file)) continue;

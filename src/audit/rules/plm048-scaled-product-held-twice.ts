@@ -21,6 +21,7 @@ import {
   isKeptByOutputs,
   isLarge,
   isLogits,
+  isWidenedLogits,
   isOfBatches,
   isOfScores,
   isTokenLogits,
@@ -87,9 +88,10 @@ function* likelyTwice(facts: Facts): Generator<Finding> {
   for (const binary of file.all("Binary")) {
     const { op, left, right } = binary;
     if (op !== "*" && op !== "/") continue;
-    const isTwice =
-      isScaledLast(left, right, binary, facts) || (op === "*" && isScaledLast(right, left, binary, facts));
-    if (isTwice && isOftenAtAll(binary, facts)) yield { at: binary, message: MESSAGE };
+    const isTwice = (one: Expr, other: Expr): boolean =>
+      isScaledLast(one, other, binary, facts) || isScaledAtOnce(one, other, binary, facts);
+    if ((isTwice(left, right) || (op === "*" && isTwice(right, left))) && isOftenAtAll(binary, facts))
+      yield { at: binary, message: MESSAGE };
   }
   for (const call of file.callsNamed("mul", "div", "multiply", "divide", "true_divide")) {
     const { func } = call;
@@ -122,13 +124,8 @@ function isScaledLast(side: Expr, factor: Expr, at: Binary | Call, facts: Facts)
   const [made, ...more] = scopes.reaching(large);
   if (made?.how !== "assign" || !made.value || more.length > 0 || !isMatrixProduct(made.value, facts))
     return false;
-  // Scaling what goes into a product is what to do about it; class scores are a row for each example.
-  const isOperand =
-    (at.parent?.kind === "Arg" &&
-      at.parent.parent?.kind === "Call" &&
-      PRODUCTS.test(lastWord(at.parent.parent.func))) ||
-    (at.parent?.kind === "Binary" && at.parent.op === "@");
-  if (isOperand || (OF_CLASSES.test(large.id) && !multiplies(made.value, facts))) return false;
+  // Class scores are a row for each example.
+  if (isOperand(at) || (OF_CLASSES.test(large.id) && !multiplies(made.value, facts))) return false;
   const target = statementOf(at);
   if (target?.kind === "Assign" && target.targets.some((one) => one.kind === "Name" && one.id === large.id))
     return false;
@@ -138,6 +135,35 @@ function isScaledLast(side: Expr, factor: Expr, at: Binary | Call, facts: Facts)
   return (
     reads.length === 1 && !isReducedLater(at) && loopsAround(at).length === loopsAround(made.node).length
   );
+}
+
+/** Scaling what goes into a product is what to do about it. */
+function isOperand({ parent }: Binary | Call): boolean {
+  return (
+    (parent?.kind === "Arg" &&
+      parent.parent?.kind === "Call" &&
+      PRODUCTS.test(lastWord(parent.parent.func))) ||
+    (parent?.kind === "Binary" && parent.op === "@")
+  );
+}
+
+/** `(a.T @ b) / n`: features by features, however few the examples are that it sums over; pairs of these are few. */
+function isScaledAtOnce(side: Expr, factor: Expr, at: Binary, facts: Facts): boolean {
+  const product = laidOutOf(unsigned(side), facts) ?? unsigned(side);
+  const [first] = factors(product, facts);
+  return (
+    first !== undefined &&
+    isTurnedAtOnce(first) &&
+    isLikelyFactor(factor, facts) &&
+    !isOperand(at) &&
+    !isReducedLater(at)
+  );
+}
+
+/** `x.T`, `x.t()` */
+function isTurnedAtOnce(expr: Expr): boolean {
+  const turned = expr.kind === "Call" ? expr.func : expr;
+  return turned.kind === "Attribute" && /^(?:T|t)$/.test(turned.attr);
 }
 
 /** `a @ b`, `torch.bmm(a, b) + bias`, also laid out anew: no layer, whose output may be called the same. */
@@ -582,6 +608,7 @@ function isOften(expr: Expr, large: Expr, facts: Facts): boolean {
     why.includes("training loop of") ||
     (why !== "" &&
       (isLogits(large, facts) ||
+        isWidenedLogits(large, facts) ||
         isKeptByOutputs(made ?? large, facts) ||
         isOfBatches(large, facts) ||
         (made !== null && (factors(made, facts).length > 0 || isTokenLogits(made, facts)))))

@@ -9,8 +9,9 @@ def train(model, loader, optimizer, vocab_size, cap=50.0):
         second = model(ids).logits
         softer = cap * torch.tanh(second / cap)  # expect: PLM048
         other = model(ids).logits
+        other = 30.0 * torch.tanh(other / 30.0)  # likely: PLM048
         # trap: its name is given away, so that nothing holds it
-        other = 30.0 * torch.tanh(other / 30.0)
+        other = other / 30.0
         third = model(ids).logits
         # trap: read again
         bounded = (third / 30.0).tanh() * 30.0
