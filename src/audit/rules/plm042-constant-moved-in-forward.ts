@@ -66,6 +66,7 @@ function* findings(facts: Facts): Generator<Finding> {
     }
     const moved = root(listed(root(call.func.value), facts));
     const held =
+      underName(moved, facts) ??
       lookedUp(moved, facts) ??
       handedBack(moved, facts) ??
       oneOfTwo(moved, facts) ??
@@ -89,7 +90,7 @@ function* findings(facts: Facts): Generator<Finding> {
     )
       continue;
     // Of what is no module: the rows of a buffer that were drawn for this step.
-    if (facts.role(cls) === "other" && isDrawn(call.func.value)) continue;
+    if (facts.role(cls) === "other" && isDrawn(madeAs(call.func.value, facts))) continue;
     const all = attributesOf(cls, facts.file).get(attribute!)?.writes ?? [];
     const writes = lastOf(withoutRepeats(all, facts));
     // `self.x = self.x.to(device)` copies once and keeps the copy.
@@ -334,6 +335,19 @@ function lookedUp(expr: Expr, facts: Facts): Expr | null {
   const [back, ...others] = facts.file.all("Return").filter((one) => functionOf(one) === forward);
   const table = back?.value && others.length === 0 ? root(back.value) : null;
   return table && selfAttribute(table) !== null && isHeldOnHost(table, facts) ? table : null;
+}
+
+/** `eye = self.eye.repeat(n, 1)`, `places = self.table[:, :length]`, which are sent under that name. */
+function underName(expr: Expr, facts: Facts): Expr | null {
+  if (expr.kind !== "Name") return null;
+  const kept = root(madeAs(expr, facts));
+  return selfAttribute(kept) !== null && isHeldOnHost(kept, facts) ? kept : null;
+}
+
+/** What a name was given, where that is one thing. */
+function madeAs(expr: Expr, { file }: Facts): Expr {
+  const [made, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  return made?.how === "assign" && made.value && more.length === 0 ? made.value : expr;
 }
 
 /** `self.places_of(n).to(x.device)`, where all that the method hands back are parts of an attribute that is on the host. */

@@ -1,0 +1,63 @@
+import torch
+import torch.nn as nn
+
+
+class Turned(nn.Module):
+    def __init__(self, width, length=512):
+        super().__init__()
+        self.eye = torch.eye(3).view(1, 9)
+        self.table = torch.randn(length, width)
+        self.register_buffer("known", torch.ones(1, 9))
+        self.fc = nn.Linear(width, 9)
+
+    def forward(self, x):
+        eye = self.eye.repeat(x.size(0), 1)
+        if x.is_cuda:
+            eye = eye.cuda()  # expect: PLM042
+        places = self.table[: x.size(1)]
+        x = x + places.to(x.device)  # expect: PLM042
+        known = self.known.repeat(x.size(0), 1)
+        # trap: a buffer moves with the module
+        known = known.to(x.device)
+        return self.fc(x.mean(1)) + eye + known
+
+
+class Cached(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.table = torch.randn(512, width)
+
+    def forward(self, x):
+        table = self.table
+        # trap: the copy is kept for the next forward
+        table = table.to(x.device)
+        self.table = table
+        return x + table[: x.size(1)]
+
+
+class Chosen(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.table = torch.randn(512, width)
+
+    def forward(self, x, own=None):
+        table = self.table
+        if own is not None:
+            table = own
+        # trap: one or the other
+        return x + table.to(x.device)
+
+
+class Replay:
+    def __init__(self, size, device):
+        self.states = torch.zeros(size, 4)
+        self.device = device
+
+    def learn(self, net, optimizer, indices):
+        rows = self.states[indices]
+        # trap: the rows that were drawn for this step
+        rows = rows.to(self.device)
+        loss = net(rows).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
