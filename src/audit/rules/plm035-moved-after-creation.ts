@@ -252,7 +252,10 @@ function madeBy(expr: Expr, facts: Facts): Call | null {
         : name !== null && /^torch\.(?:tril|triu|unsqueeze|reshape|square|sqrt|exp)$/.test(name)
           ? positional(expr, 0)
           : null;
-    return inner?.kind === "Call" ? madeBy(inner, facts) : expr;
+    if (inner?.kind === "Call") return madeBy(inner, facts);
+    // `(1 - torch.triu(torch.ones(n, n))).bool()`
+    const within = inner?.kind === "Binary" || inner?.kind === "Compare" ? madeBy(inner, facts) : null;
+    return within ?? expr;
   }
   if (expr.kind !== "Name") return null;
   const [one, ...more] = facts.file.scopes.reaching(expr);
