@@ -264,12 +264,12 @@ function isOfComputation(call: Call, device: Expr | null, facts: Facts): boolean
   );
 }
 
-/** `self.x`, under an index or a change of shape. */
+/** `self.x`, under an index, a change of shape, or a function of each number of it. */
 function root(expr: Expr): Expr {
   if (expr.kind === "Subscript") return root(expr.value);
   return expr.kind === "Call" &&
     expr.func.kind === "Attribute" &&
-    /^(?:view|reshape|unsqueeze|expand|repeat|repeat_interleave|flatten|permute|transpose|contiguous|float|t|clone|squeeze)$/.test(
+    /^(?:view|reshape|unsqueeze|expand|repeat|repeat_interleave|flatten|permute|transpose|contiguous|float|t|clone|squeeze|detach|exp|log|sqrt|rsqrt|abs|neg|sigmoid|softmax)$/.test(
       expr.func.attr,
     )
     ? root(expr.func.value)

@@ -61,3 +61,17 @@ class Replay:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+
+
+class Prior(nn.Module):
+    def __init__(self, classes, device):
+        super().__init__()
+        self.prior = torch.full((classes,), 1.0 / classes)
+        self.register_buffer("scale", torch.ones(classes))
+        self.fc = nn.Linear(8, classes)
+        self.device = device
+
+    def forward(self, x):
+        # trap: a buffer moves with the module
+        scale = self.scale.exp().to(x.device)
+        return self.fc(x) * scale + self.prior.log().to(x.device)  # expect: PLM042
