@@ -215,7 +215,9 @@ function* handedOver(call: Call, facts: Facts): Generator<Finding> {
 }
 
 function told(name: string, hot: boolean): string {
-  return `\`torch.${name}\` ${name.startsWith("empty") ? "takes" : "fills"} host memory that is then copied to the device${hot ? ", on every step" : ""}; ${name.endsWith("Tensor") ? "\`torch.empty(…, device=…)\`" : "with \`device=\` it"} is made there`;
+  // The older constructors take no device.
+  const there = name.endsWith("Tensor") ? "`torch.empty(…, device=…)`" : "with `device=` it";
+  return `\`torch.${name}\` ${name.startsWith("empty") ? "takes" : "fills"} host memory that is then copied to the device${hot ? ", on every step" : ""}; ${there} is made there`;
 }
 
 /** `torch.empty(0)`, `torch.zeros(n, 0)`: there is nothing to copy. */

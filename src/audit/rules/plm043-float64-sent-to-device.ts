@@ -50,6 +50,21 @@ export const rule: Rule = {
       const made = moved ?? (keyword(call, "device") ? call : null);
       if (made?.kind !== "Call" || keyword(made, "dtype")) continue;
       const name = facts.file.dotted(made.func) ?? "";
+      // `torch.DoubleTensor(gains).to(device).float()`
+      if (name === "torch.DoubleTensor" && isNarrowedThere(call, facts)) {
+        yield {
+          at: made,
+          severity: "note",
+          message:
+            "`torch.DoubleTensor` makes float64 of what is made float32 where it has been sent: twice the bytes to copy",
+          fix: {
+            grade: "unsafe",
+            title: "Make it float32",
+            edits: [{ start: made.end, end: made.end, text: ".float()" }],
+          },
+        };
+        continue;
+      }
       if (
         !/^torch\.(?:from_numpy|tensor|as_tensor)$/.test(name) ||
         (made === call && facts.device(keyword(call, "device")!.value) === "cpu")
