@@ -1,4 +1,4 @@
-import { argument, isNone } from "../../python/file.ts";
+import { argument, isNone, positional } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Assign, Call, ClassDef, Expr, FunctionDef, If, Node, Param } from "../../python/tree.ts";
 import { handedIn } from "../facts/handed-in.ts";
@@ -7,6 +7,7 @@ import type { Attribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isLikelyOften } from "../facts/likely-often.ts";
 import { derivesFromInput } from "../facts/flow.ts";
+import { VARIABLE } from "../facts/torch-names.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -64,7 +65,7 @@ function* findings(facts: Facts): Generator<Finding> {
       };
       continue;
     }
-    const moved = root(listed(root(call.func.value), facts));
+    const moved = root(listed(root(unwrapped(call.func.value, facts)), facts));
     const held =
       underName(moved, facts) ??
       lookedUp(moved, facts) ??
@@ -340,8 +341,14 @@ function lookedUp(expr: Expr, facts: Facts): Expr | null {
 /** `eye = self.eye.repeat(n, 1)`, `places = self.table[:, :length]`, which are sent under that name. */
 function underName(expr: Expr, facts: Facts): Expr | null {
   if (expr.kind !== "Name") return null;
-  const kept = root(madeAs(expr, facts));
+  const kept = root(unwrapped(madeAs(expr, facts), facts));
   return selfAttribute(kept) !== null && isHeldOnHost(kept, facts) ? kept : null;
+}
+
+/** `self.table` of `Variable(self.table, requires_grad=False)`, which is what it is given. */
+function unwrapped(expr: Expr, { file }: Facts): Expr {
+  const wraps = expr.kind === "Call" && VARIABLE.test(file.dotted(expr.func) ?? "");
+  return (wraps ? positional(expr, 0) : null) ?? expr;
 }
 
 /** What a name was given, where that is one thing. */

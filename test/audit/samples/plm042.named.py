@@ -1,5 +1,6 @@
 import torch
 import torch.nn as nn
+from torch.autograd import Variable
 
 
 class Turned(nn.Module):
@@ -75,3 +76,15 @@ class Prior(nn.Module):
         # trap: a buffer moves with the module
         scale = self.scale.exp().to(x.device)
         return self.fc(x) * scale + self.prior.log().to(x.device)  # expect: PLM042
+
+
+class Wrapped(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.table = torch.randn(512, width)
+        self.register_buffer("known", torch.randn(512, width))
+
+    def forward(self, x):
+        x = x + Variable(self.table[: x.size(1)], requires_grad=False).cuda()  # expect: PLM042
+        # trap: a buffer moves with the module
+        return x + Variable(self.known[: x.size(1)], requires_grad=False).cuda()
