@@ -288,6 +288,20 @@ test("hidden states asked for by the file that prepares a network, where another
   expect(audited("PLM047", texts("hidden_states[-1]"))).toEqual([]);
 });
 
+test("hidden states asked for by the configuration, where who reads any has asked for them itself", () => {
+  const texts = (asked: string): Record<string, string> => ({
+    "load.py":
+      "from peft import get_peft_model\n\n\ndef load(model):\n    model.config.output_hidden_states = True\n    return get_peft_model(model)\n",
+    "tower.py": `import torch\nfrom torch import nn\n\n\nclass Tower(nn.Module):\n    def select(self, outputs):\n        return outputs.hidden_states[-2]\n\n    def forward(self, images):\n        outputs = self.tower(images${asked})\n        return self.select(outputs)\n`,
+    "main.py":
+      "import torch\nfrom load import load\nfrom tower import Tower\n\n\ndef main(model):\n    return torch.mean(Tower()(load(model)))\n",
+  });
+  expect(audited("PLM047", texts(", output_hidden_states=True"))).toEqual(["load.py:5"]);
+  expect(audited("PLM047", texts(", output_hidden_states=False"))).toEqual([]);
+  expect(audited("PLM047", texts(", output_attentions=True"))).toEqual([]);
+  expect(audited("PLM047", texts(""))).toEqual([]);
+});
+
 test("gradients that accumulate in a file which is handed a network in DistributedDataParallel", () => {
   const texts = (network: string): Record<string, string> => ({
     "loop.py":

@@ -37,8 +37,15 @@ export function entry(dict: Dict | Call, key: string): Expr | null {
   return at < 0 ? null : dict.values[at]!;
 }
 
-/** `use_cuda`, `not args.no_cuda`; not `not use_cuda`. */
-const ON_DEVICE = /^(?!not (?!.*(?:no|disable)_?(?:cuda|gpu))).*(?:cuda|gpu)/i;
+/** `use_cuda`, `not args.no_cuda`, `torch.accelerator.is_available()`; not `not use_cuda`. */
+const ON_DEVICE =
+  /^(?!not (?!.*(?:no|disable)_?(?:cuda|gpu|accel))).*(?:cuda|gpu|\baccelerator\.is_available\()/i;
+
+/** A test that holds on a device, also under a name: `use_accel = torch.accelerator.is_available()`. */
+function holdsOnDevice(test: Expr, file: PythonFile): boolean {
+  const named = test.kind === "Name" ? file.scopes.onlyValue(test) : null;
+  return [test, named].some((one) => one !== null && ON_DEVICE.test(file.textOf(one)));
+}
 
 /** A dict written out in place, the one a name was bound to, or the one that a function of this file returns or is handed. */
 export function literalDict(expr: Expr, file: PythonFile, depth = 0): Dict | Call | null {
@@ -52,7 +59,7 @@ export function literalDict(expr: Expr, file: PythonFile, depth = 0): Dict | Cal
   }
   if (expr.kind === "Attribute") return ownDict(expr, file);
   // `{"pin_memory": True} if use_cuda else {}`: what it is on a device
-  if (expr.kind === "IfExp" && ON_DEVICE.test(file.textOf(expr.test)) && expr.orelse.kind === "Dict")
+  if (expr.kind === "IfExp" && holdsOnDevice(expr.test, file) && expr.orelse.kind === "Dict")
     return expr.orelse.keys.length === 0 ? literalDict(expr.body, file, depth + 1) : null;
   if (expr.kind !== "Name") return null;
   const [one, ...more] = file.scopes.reaching(expr);

@@ -30,7 +30,7 @@ const FLOAT64 =
   /^numpy\.(?:zeros|ones|empty|asfarray|eye|identity|linspace|logspace|geomspace|interp|loadtxt|genfromtxt|tri|float64|double|hanning|hamming|blackman|bartlett|kaiser|random\.(?:rand|randn|random|random_sample|uniform|normal|standard_normal|beta|gamma|exponential|dirichlet|laplace|lognormal|multivariate_normal))$/;
 /** The same of libraries that compute with NumPy: windows, densities, distances, and pictures in another size. */
 const FLOAT64_OF_OTHERS =
-  /^(?:scipy\.signal\.(?:windows\.)?(?:hann|hamming|blackman|gaussian|kaiser|tukey|get_window|firwin)|scipy\.stats\.\w+\.(?:pdf|pmf|cdf|rvs)|scipy\.spatial\.(?:distance\.cdist|distance_matrix)|librosa\.filters\.get_window|cv2\.getGaussianKernel|skimage\.(?:util\.)?img_as_float(?:64)?|sklearn\.utils\.class_weight\.compute_(?:class|sample)_weight)$/;
+  /^(?:scipy\.signal\.(?:windows\.)?(?:hann|hamming|blackman|gaussian|kaiser|tukey|get_window|firwin)|scipy\.signal\.(?:lfilter|filtfilt|savgol_filter)|scipy\.stats\.\w+\.(?:pdf|pmf|cdf|rvs)|scipy\.spatial\.(?:distance\.cdist|distance_matrix)|librosa\.filters\.get_window|cv2\.getGaussianKernel|skimage\.(?:util\.)?img_as_float(?:64)?|sklearn\.utils\.class_weight\.compute_(?:class|sample)_weight)$/;
 /** NumPy functions whose result has the type of their first argument. */
 const SAME =
   /^(?:numpy\.(?:cumprod|cumsum|sort|diff|sqrt|exp|log|log1p|sin|cos|tanh|abs|clip|flip|roll|pad|mean|std|median|average|zeros_like|ones_like|empty_like|full_like|append|concatenate|stack|vstack|hstack|tile|repeat|square|expand_dims|squeeze|reshape|transpose|ascontiguousarray|broadcast_to|meshgrid|linalg\.(?:inv|pinv|qr|svd|cholesky))|scipy\.ndimage\.\w+)$/;

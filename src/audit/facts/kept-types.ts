@@ -1,4 +1,5 @@
-import { keyword, positional } from "../../python/file.ts";
+import { isNone, keyword, positional } from "../../python/file.ts";
+import type { PythonFile } from "../../python/file.ts";
 import { lastWord } from "../../python/nodes.ts";
 import type { Attribute, Call, Expr } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
@@ -14,13 +15,27 @@ export function keptType(call: Call, { file }: Facts): Expr | null {
 /** An array that somebody makes float32 there, unless it is of bytes or whole numbers by its name: those are better sent as they are. */
 export function mayBeWide(call: Call, facts: Facts): boolean {
   const { file } = facts;
-  const data = keptType(call, facts);
+  const data = reshaped(keptType(call, facts), file);
   if (data?.kind !== "Name" && data?.kind !== "Attribute") return false;
   const word = lastWord(data);
   if (/^(?:next_)?(?:obs|observations?|states?|actions?)$/.test(word))
     return !file.says(/uint8|255|atari|Conv2d|pixels|images?\b/i);
   if (isOfBytes(data, call, facts)) return false;
   return !WHOLE.test(word) && !/^(?:number|tensor)$/.test(facts.value(data).what);
+}
+
+/** `state` of `state.reshape(1, -1)`, `state[None]` and `np.expand_dims(state, 0)`: the same numbers. */
+function reshaped(data: Expr | null, file: PythonFile): Expr | null {
+  if (data?.kind === "Subscript" && isNone(data.index)) return reshaped(data.value, file);
+  if (data?.kind !== "Call") return data;
+  const name = file.dotted(data.func);
+  if (/^numpy\.(?:expand_dims|reshape|ravel|ascontiguousarray)$/.test(name ?? ""))
+    return keyword(data, "dtype") ? data : reshaped(positional(data, 0), file);
+  return name === null &&
+    data.func.kind === "Attribute" &&
+    /^(?:reshape|flatten|ravel|copy)$/.test(data.func.attr)
+    ? reshaped(data.func.value, file)
+    : data;
 }
 
 /** `cv2.imread(path)`, which gives bytes; `torch.tensor(cfg.RANGE)`, which makes float32 of a list that was written down. */

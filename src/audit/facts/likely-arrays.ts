@@ -20,7 +20,7 @@ const GATHERS =
 
 /** Numbers with fractions, as they are called where nobody sees what made them. */
 const FRACTIONS =
-  /(?:^|_)(?:rewards?|returns?|advantages?|advs?|weights?|alphas?|betas?|gammas?|means?|stds?|var|priors?|probs?|noise|lam(?:bda)?|scales?|coefs?|coefficients?|sigmas?|margins?|freqs?|costs?|anchors?|angles?|poses?|extrinsics?|intrinsics?|affine|residuals?|factors?|cov(?:ariance)?|size_arr|schedule|distances?|dists?)(?:_(?:arr|array|np|numpy|vec|batch|matrix|list|b|t))?$/i;
+  /(?:^|_)(?:rewards?|returns?|advantages?|advs?|weights?|(?:sqrt_(?:one_minus_|recip_)?)?alphas?(?:_(?:cum)?prod(?:_prev)?|_bars?)?|betas?|gammas?|means?|stds?|var|priors?|probs?|noise|lam(?:bda)?|scales?|coefs?|coefficients?|sigmas?|margins?|freqs?|costs?|anchors?|angles?|poses?|extrinsics?|intrinsics?|affine|residuals?|factors?|cov(?:ariance)?|size_arr|schedule|distances?|dists?)(?:_(?:arr|array|np|numpy|vec|batch|matrix|list|b|t))?$/i;
 
 /** Something in it makes it narrow. */
 const NARROWS =

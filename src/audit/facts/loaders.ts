@@ -391,9 +391,9 @@ export function mayPin(call: Call, file: PythonFile): boolean {
   return pinsBatches(call, file) || asks || pinsBySetting(call, file);
 }
 
-/** `use_cuda`, `not args.no_cuda`, `device.type != "cpu"`; not `not use_cuda`. */
+/** `use_cuda`, `not args.no_cuda`, `device.type != "cpu"`, `torch.accelerator.is_available()`; not `not use_cuda`. */
 const ON_DEVICE =
-  /^(?!not\b)(?!.*(?:no|disable)_?(?:cuda|gpu))(?!.*!= ?["']).*(?:cuda|gpu)|^not .*(?:no|disable)_?(?:cuda|gpu)|!= ?(?:torch\.device\()?["']cpu/i;
+  /^(?!not\b)(?!.*(?:no|disable)_?(?:cuda|gpu))(?!.*!= ?["']).*(?:cuda|gpu|\baccelerator\.is_available\()|^not .*(?:no|disable)_?(?:cuda|gpu|accel)|!= ?(?:torch\.device\()?["']cpu/i;
 
 /** Pinned where the training is on a device: `pin_memory=use_cuda`, `is_cuda_device(device)`, `device != "cpu"`. */
 export function pinsForDevice(loader: Call, file: PythonFile): boolean {
@@ -435,7 +435,7 @@ function asksForDevice(value: Expr, file: PythonFile, depth = 0): boolean {
     return made !== null && again(made);
   }
   if (value.kind !== "Call") return false;
-  if (file.dotted(value.func) === "torch.cuda.is_available") return true;
+  if (/^torch\.(?:cuda|accelerator)\.is_available$/.test(file.dotted(value.func) ?? "")) return true;
   // `device.startswith("cuda")`
   const prefix =
     value.func.kind === "Attribute" && value.func.attr === "startswith" ? positional(value, 0) : null;
@@ -453,7 +453,7 @@ function isNotRefused(value: Expr): boolean {
   return (
     value.kind === "Unary" &&
     value.op === "not" &&
-    /(?:^|_)(?:no_(?:cuda|gpu)|cpu)$/.test(lastWord(value.operand))
+    /(?:^|_)(?:no_(?:cuda|gpu|accel)|cpu)$/.test(lastWord(value.operand))
   );
 }
 

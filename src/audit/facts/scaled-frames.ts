@@ -15,22 +15,39 @@ interface Known {
 const SCALES: ReadonlySet<number> = new Set([255, 256, 127.5, 128]);
 
 /** `episode["frames"][i] / 255.0 - 0.5`: the bytes of an image, which NumPy makes float64 when they are divided. */
-export function isScaledFrame(item: Expr, known: Known, depth = 0): boolean {
-  let at = item.kind === "Name" ? known.file.scopes.onlyValue(item) : item;
+export function isScaledFrame(item: Expr, known: Known): boolean {
+  const scaled = scaledBy(item, known.file);
+  return scaled !== null && (isOfArrays(scaled, known) || isImage(scaled, known));
+}
+
+/** `frames[at] / 255`, of rows of who knows what, unless these were cast before: who divides by that mostly has bytes there. */
+export function isLikelyScaledFrame(item: Expr, known: Known): boolean {
+  const scaled = scaledBy(item, known.file);
+  const rows = scaled && (turnedOf(scaled, known.file) ?? scaled);
+  return (
+    rows?.kind === "Subscript" &&
+    !known.isTensor(rows) &&
+    !isNarrowed(rows, known.file) &&
+    !isNarrowedOwn(rootOf(rows), known.file)
+  );
+}
+
+/** What is divided by 255 there, in whatever order its parts are put then. */
+function scaledBy(item: Expr, file: PythonFile, depth = 0): Expr | null {
+  let at = item.kind === "Name" ? file.scopes.onlyValue(item) : item;
   // `2 * (image / 255) - 1`
   while (at?.kind === "Binary" && at.op !== "/")
     if (at.right.kind === "Num") at = at.left;
     else if (at.left.kind === "Num") at = at.right;
-    else return false;
-  const turned = at && depth < 4 ? turnedOf(at, known.file) : null;
-  if (turned) return isScaledFrame(turned, known, depth + 1);
-  return (
-    at?.kind === "Binary" &&
+    else return null;
+  const turned = at && depth < 4 ? turnedOf(at, file) : null;
+  if (turned) return scaledBy(turned, file, depth + 1);
+  return at?.kind === "Binary" &&
     at.op === "/" &&
     at.right.kind === "Num" &&
-    SCALES.has(Number(at.right.text)) &&
-    (isOfArrays(at.left, known) || isImage(at.left, known))
-  );
+    SCALES.has(Number(at.right.text))
+    ? at.left
+    : null;
 }
 
 /** `scaled` of `scaled.transpose(2, 0, 1)` and `np.moveaxis(scaled, -1, 0)`: the same numbers in another order. */
@@ -173,12 +190,17 @@ export function rootOf(expr: Expr): Expr {
   return expr.kind === "Subscript" ? rootOf(expr.value) : expr;
 }
 
-/** `np.load(path)["frames"]`, `np.zeros(shape, dtype=np.uint8)` */
-function isReadOrBytes(value: Expr, file: PythonFile): boolean {
+/** `np.load(path)["frames"]`, `np.zeros(shape, dtype=np.uint8)`, `self.store["frames"]` of `self.store = h5py.File(path)` */
+function isReadOrBytes(value: Expr, file: PythonFile, depth = 0): boolean {
   const call = rootOf(value);
+  const own = call === value ? null : selfAttribute(call);
+  const cls = own === null ? null : classOf(call);
+  const writes = cls ? (attributesOf(cls, file).get(own!)?.writes ?? []) : [];
+  if (writes.length > 0 && depth < 2)
+    return writes.every((one) => one.value !== null && isReadOrBytes(one.value, file, depth + 1));
   if (call.kind !== "Call") return false;
   const name = file.dotted(call.func) ?? "";
-  if (name === "numpy.load") return true;
+  if (name === "numpy.load" || name === "h5py.File") return true;
   const type = argument(call, "dtype", 1);
   return /^numpy\.(?:zeros|empty|ones)$/.test(name) && type !== null && /uint8/.test(file.textOf(type));
 }

@@ -1,3 +1,4 @@
+import type { PythonFile } from "../../python/file.ts";
 import { functionOf } from "../../python/nodes.ts";
 import type { Expr, Name, Node } from "../../python/tree.ts";
 import type { Facts } from "./facts.ts";
@@ -18,7 +19,8 @@ export function isSentOneByOne(joined: Expr, moves: (expr: Expr) => boolean, { f
     scopes.uses(made).some((use) => {
       // A comprehension above sees this definition too.
       if (use.start < joined.end) return false;
-      if (use.parent?.kind === "Subscript") return use.parent.value === use && moves(use.parent);
+      if (use.parent?.kind === "Subscript")
+        return use.parent.value === use && (moves(use.parent) || isMovedByName(use.parent, moves, file));
       // `batch.items()`
       const asked = use.parent?.kind === "Attribute" ? use.parent : null;
       const over =
@@ -31,6 +33,17 @@ export function isSentOneByOne(joined: Expr, moves: (expr: Expr) => boolean, { f
       return each !== null && scopes.uses(each).some(moves);
     })
   );
+}
+
+/** `images, masks = batch["image"], batch["mask"]`, and `images.to(device)` below. */
+function isMovedByName(part: Expr, moves: (expr: Expr) => boolean, { scopes }: PythonFile): boolean {
+  const several = part.parent?.kind === "Tuple" ? part.parent : null;
+  const statement = several ? several.parent : part.parent;
+  const [left] =
+    statement?.kind === "Assign" && statement.value === (several ?? part) ? statement.targets : [];
+  const target = several ? (left?.kind === "Tuple" ? left.items[several.items.indexOf(part)] : null) : left;
+  const made = target?.kind === "Name" ? scopes.definitionAt(target) : null;
+  return made !== null && scopes.uses(made).some(moves);
 }
 
 /** `to_torch((frames, actions), device)`, `to_gpu(joined)` */

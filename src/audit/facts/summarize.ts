@@ -61,6 +61,7 @@ import { loaderMakers } from "./loader-makers.ts";
 import type { LoaderMaker } from "./loader-makers.ts";
 import { stepHooks } from "./engine-hooks.ts";
 import { evaluators, leavesRecording, looksThrough } from "./evaluation-calls.ts";
+import { readsStates } from "./read-states.ts";
 import { handedTeachers } from "./teachers.ts";
 import { switchesGiven, trainingSwitch } from "./training-switch.ts";
 import { sharedTimers } from "./timers.ts";
@@ -246,7 +247,7 @@ class Summarizer {
       mayVary: shapesMayVary(file) || undefined,
       blocks: (file.mentions("CUDA_LAUNCH_BLOCKING") && file.says(BLOCKS)) || undefined,
       searches: (file.mentions("detect_anomaly") && file.says(SEARCHES)) || undefined,
-      states: (STATES.some((word) => file.mentions(word)) && file.says(READS_STATES)) || undefined,
+      states: readsStates(file) || undefined,
       cutsGrads: (file.mentions("detach_") && file.says(/\bgrad\.detach_\(/)) || undefined,
       ranks: setsUpRanks(file) || undefined,
       places: choosesDevice(file) || undefined,
@@ -613,9 +614,3 @@ function trains(file: PythonFile): boolean {
     file.all("FunctionDef").some(({ name }) => name === "training_step" || name === "compute_loss")
   );
 }
-
-const STATES = ["hidden_states", "attentions", "output[", "outputs["];
-
-/** `outputs.hidden_states[-2]`, `outputs["attentions"]`, `outputs[2]`, `teacher_outputs[2]` */
-const READS_STATES =
-  /[."'](?:(?:en|de)coder_|cross_)?(?:hidden_states|attentions)\b(?:(?<=\.\w+)|["'])|outputs?\[(?:-|[2-9]\])/;

@@ -64,7 +64,7 @@ function truthOfCall(
   known: (name: string) => boolean | null,
 ): boolean | null {
   const name = file.dotted(call.func);
-  if (name === "torch.cuda.is_available") return true;
+  if (name === "torch.cuda.is_available" || name === "torch.accelerator.is_available") return true;
   if (name === "builtins.bool") return call.args.length === 1 ? again(call.args[0]!.value) : null;
   const shift = name === "builtins.getattr" ? 1 : lastWord(call.func) === "get" ? 0 : null;
   const key = shift === null ? null : positional(call, shift);

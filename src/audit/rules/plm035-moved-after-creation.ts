@@ -142,11 +142,24 @@ function likelyMade(expr: Expr, facts: Facts, depth = 0): Call | null {
   return expr.kind === "Call" || expr.kind === "Subscript" ? madeBy(expr, facts) : null;
 }
 
+/** `torch.FloatTensor(n, 1).uniform_(0, 1)`, as older code has it: the sizes, and what fills it. */
+function isFilledAnew({ func, parent }: Call, { file }: Facts): boolean {
+  return (
+    /^torch\.(?:\w+)?Tensor$/.test(file.dotted(func) ?? "") &&
+    parent?.kind === "Attribute" &&
+    FILLS.test(parent.attr) &&
+    parent.parent?.kind === "Call"
+  );
+}
+
+const FILLS = /^(?:uniform_|normal_|fill_|zero_|random_|bernoulli_|exponential_)$/;
+
 /** "zeros" of a `torch.zeros(n)` that fills host memory. */
 function factory(made: Call, facts: Facts): string | null {
   const dotted = facts.file.dotted(made.func);
   const name = dotted === null ? "" : last(dotted);
   if (dotted !== `torch.${name}`) return null;
+  if (isFilledAnew(made, facts)) return name;
   if (
     LIKE_FACTORIES.has(name)
       ? !isOnHost(positional(made, 0), facts)
@@ -202,7 +215,9 @@ function* handedOver(call: Call, facts: Facts): Generator<Finding> {
 }
 
 function told(name: string, hot: boolean): string {
-  return `\`torch.${name}\` ${name.startsWith("empty") ? "takes" : "fills"} host memory that is then copied to the device${hot ? ", on every step" : ""}; with \`device=\` it is made there`;
+  // The older constructors take no device.
+  const there = name.endsWith("Tensor") ? "`torch.empty(…, device=…)`" : "with `device=` it";
+  return `\`torch.${name}\` ${name.startsWith("empty") ? "takes" : "fills"} host memory that is then copied to the device${hot ? ", on every step" : ""}; ${there} is made there`;
 }
 
 /** `torch.empty(0)`, `torch.zeros(n, 0)`: there is nothing to copy. */
@@ -215,7 +230,7 @@ function isEmpty({ func, args }: Call): boolean {
 }
 
 const RESHAPES =
-  /^(?:bool|float|half|long|int|bfloat16|view|reshape|unsqueeze|squeeze|expand|repeat|t|transpose|triu|tril|fill_|normal_|uniform_|requires_grad_|contiguous|mul|div|add)$/;
+  /^(?:bool|float|half|long|int|bfloat16|view|reshape|unsqueeze|squeeze|expand|repeat|t|transpose|triu|tril|fill_|normal_|uniform_|zero_|random_|bernoulli_|exponential_|requires_grad_|contiguous|mul|div|add)$/;
 
 /** `.to(x)`, `.type_as(x)`: where another tensor is. */
 function goesToTensor(call: Call, facts: Facts): boolean {
@@ -252,7 +267,10 @@ function madeBy(expr: Expr, facts: Facts): Call | null {
         : name !== null && /^torch\.(?:tril|triu|unsqueeze|reshape|square|sqrt|exp)$/.test(name)
           ? positional(expr, 0)
           : null;
-    return inner?.kind === "Call" ? madeBy(inner, facts) : expr;
+    if (inner?.kind === "Call") return madeBy(inner, facts);
+    // `(1 - torch.triu(torch.ones(n, n))).bool()`
+    const within = inner?.kind === "Binary" || inner?.kind === "Compare" ? madeBy(inner, facts) : null;
+    return within ?? expr;
   }
   if (expr.kind !== "Name") return null;
   const [one, ...more] = facts.file.scopes.reaching(expr);

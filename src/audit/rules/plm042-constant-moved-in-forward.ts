@@ -1,4 +1,4 @@
-import { argument, isNone } from "../../python/file.ts";
+import { argument, isNone, positional } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, statementOf, walk } from "../../python/nodes.ts";
 import type { Assign, Call, ClassDef, Expr, FunctionDef, If, Node, Param } from "../../python/tree.ts";
 import { handedIn } from "../facts/handed-in.ts";
@@ -7,6 +7,7 @@ import type { Attribute } from "../facts/classes.ts";
 import type { Facts } from "../facts/facts.ts";
 import { isLikelyOften } from "../facts/likely-often.ts";
 import { derivesFromInput } from "../facts/flow.ts";
+import { VARIABLE } from "../facts/torch-names.ts";
 import type { Finding, Fix, Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -64,8 +65,9 @@ function* findings(facts: Facts): Generator<Finding> {
       };
       continue;
     }
-    const moved = root(listed(root(call.func.value), facts));
+    const moved = root(listed(root(unwrapped(call.func.value, facts)), facts));
     const held =
+      underName(moved, facts) ??
       lookedUp(moved, facts) ??
       handedBack(moved, facts) ??
       oneOfTwo(moved, facts) ??
@@ -89,7 +91,7 @@ function* findings(facts: Facts): Generator<Finding> {
     )
       continue;
     // Of what is no module: the rows of a buffer that were drawn for this step.
-    if (facts.role(cls) === "other" && isDrawn(call.func.value)) continue;
+    if (facts.role(cls) === "other" && isDrawn(madeAs(call.func.value, facts))) continue;
     const all = attributesOf(cls, facts.file).get(attribute!)?.writes ?? [];
     const writes = lastOf(withoutRepeats(all, facts));
     // `self.x = self.x.to(device)` copies once and keeps the copy.
@@ -263,12 +265,12 @@ function isOfComputation(call: Call, device: Expr | null, facts: Facts): boolean
   );
 }
 
-/** `self.x`, under an index or a change of shape. */
+/** `self.x`, under an index, a change of shape, or a function of each number of it. */
 function root(expr: Expr): Expr {
   if (expr.kind === "Subscript") return root(expr.value);
   return expr.kind === "Call" &&
     expr.func.kind === "Attribute" &&
-    /^(?:view|reshape|unsqueeze|expand|repeat|repeat_interleave|flatten|permute|transpose|contiguous|float|t|clone|squeeze)$/.test(
+    /^(?:view|reshape|unsqueeze|expand|repeat|repeat_interleave|flatten|permute|transpose|contiguous|float|t|clone|squeeze|detach|exp|log|sqrt|rsqrt|abs|neg|sigmoid|softmax)$/.test(
       expr.func.attr,
     )
     ? root(expr.func.value)
@@ -334,6 +336,25 @@ function lookedUp(expr: Expr, facts: Facts): Expr | null {
   const [back, ...others] = facts.file.all("Return").filter((one) => functionOf(one) === forward);
   const table = back?.value && others.length === 0 ? root(back.value) : null;
   return table && selfAttribute(table) !== null && isHeldOnHost(table, facts) ? table : null;
+}
+
+/** `eye = self.eye.repeat(n, 1)`, `places = self.table[:, :length]`, which are sent under that name. */
+function underName(expr: Expr, facts: Facts): Expr | null {
+  if (expr.kind !== "Name") return null;
+  const kept = root(unwrapped(madeAs(expr, facts), facts));
+  return selfAttribute(kept) !== null && isHeldOnHost(kept, facts) ? kept : null;
+}
+
+/** `self.table` of `Variable(self.table, requires_grad=False)`, which is what it is given. */
+function unwrapped(expr: Expr, { file }: Facts): Expr {
+  const wraps = expr.kind === "Call" && VARIABLE.test(file.dotted(expr.func) ?? "");
+  return (wraps ? positional(expr, 0) : null) ?? expr;
+}
+
+/** What a name was given, where that is one thing. */
+function madeAs(expr: Expr, { file }: Facts): Expr {
+  const [made, ...more] = expr.kind === "Name" ? file.scopes.reaching(expr) : [];
+  return made?.how === "assign" && made.value && more.length === 0 ? made.value : expr;
 }
 
 /** `self.places_of(n).to(x.device)`, where all that the method hands back are parts of an attribute that is on the host. */

@@ -2,7 +2,7 @@ import { argument, keyword, positional } from "../../python/file.ts";
 import type { PythonFile } from "../../python/file.ts";
 import { classOf, contains, functionOf, lastWord, namesIn, statementOf } from "../../python/nodes.ts";
 import type { Definition } from "../../python/scopes.ts";
-import type { Call, ClassDef, Dict, Expr, FunctionDef } from "../../python/tree.ts";
+import type { Call, ClassDef, Dict, Expr, FunctionDef, Node } from "../../python/tree.ts";
 import { methodsOf, selfAttribute } from "../facts/classes.ts";
 import { addKeyword } from "../edits.ts";
 import type { Facts } from "../facts/facts.ts";
@@ -16,7 +16,7 @@ import { leftUncast } from "../facts/likely-uncast.ts";
 import { loadersOf } from "../facts/loaders.ts";
 import { isArray } from "../facts/numpy-arrays.ts";
 import { returnsByName } from "../facts/returns.ts";
-import { isScaledFrame } from "../facts/scaled-frames.ts";
+import { isLikelyScaledFrame, isScaledFrame } from "../facts/scaled-frames.ts";
 import { callTarget } from "../facts/summary.ts";
 import { last } from "../facts/torch-names.ts";
 import { hasFractions, isWideByUse, known } from "../facts/wide-by-use.ts";
@@ -50,6 +50,21 @@ export const rule: Rule = {
       const made = moved ?? (keyword(call, "device") ? call : null);
       if (made?.kind !== "Call" || keyword(made, "dtype")) continue;
       const name = facts.file.dotted(made.func) ?? "";
+      // `torch.DoubleTensor(gains).to(device).float()`
+      if (name === "torch.DoubleTensor" && isNarrowedThere(call, facts)) {
+        yield {
+          at: made,
+          severity: "note",
+          message:
+            "`torch.DoubleTensor` makes float64 of what is made float32 where it has been sent: twice the bytes to copy",
+          fix: {
+            grade: "unsafe",
+            title: "Make it float32",
+            edits: [{ start: made.end, end: made.end, text: ".float()" }],
+          },
+        };
+        continue;
+      }
       if (
         !/^torch\.(?:from_numpy|tensor|as_tensor)$/.test(name) ||
         (made === call && facts.device(keyword(call, "device")!.value) === "cpu")
@@ -127,6 +142,15 @@ function* guessed(facts: Facts): Generator<Finding> {
     if (lastWord(call.func) !== "from_numpy" && /^(?:List|Tuple|Comp|Num)$/.test(data.kind)) continue;
     const byName = lastWord(call.func) === "from_numpy" || COLLECTED.test(lastWord(data));
     if (likelyWide(data, facts, byName && isSentOn(call, facts))) yield { at: call, message: KEPT };
+    // `torch.from_numpy(store[at] / 255.0)` in a dataset
+    else if (
+      fn?.kind === "FunctionDef" &&
+      fn.name === "__getitem__" &&
+      lastWord(call.func) === "from_numpy" &&
+      isLikelyScaledFrame(data, facts.once(known)) &&
+      ![...collated(facts)].some(({ at }) => functionOf(at as Node) === fn)
+    )
+      yield { at: call, message: LOADED };
   }
 }
 

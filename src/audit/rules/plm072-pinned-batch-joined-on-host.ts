@@ -22,7 +22,7 @@ import {
 import { METHODS } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Loop } from "../facts/training.ts";
-import { callsOf } from "../facts/returns.ts";
+import { callsOf, paramGiven, returnsByName } from "../facts/returns.ts";
 import type { Rule } from "../rule.ts";
 
 export const rule: Rule = {
@@ -336,6 +336,9 @@ function isMoved(call: Call, facts: Facts, index: number | null = null): boolean
     last.parent.parent.func === last.parent
   )
     last = last.parent.parent;
+  // `interleave(torch.cat(views), 2).to(device)`
+  const outer = last.parent?.kind === "Arg" ? last.parent.parent : null;
+  if (outer?.kind === "Call" && handsBackShaped(outer, last, facts) && isMoved(outer, facts)) return true;
   const sent = (one: Expr): boolean =>
     moves(one) || isSentAmong(one, facts) || isSentByCallee(one, moves, facts);
   if (sent(last)) return true;
@@ -353,6 +356,24 @@ function isMoved(call: Call, facts: Facts, index: number | null = null): boolean
     );
   const made = target?.kind === "Name" ? facts.file.scopes.definitionAt(target) : null;
   return made !== null && facts.file.scopes.uses(made).some(sent);
+}
+
+/** A function of this file that does nothing but put what it is given here into another shape. */
+function handsBackShaped(outer: Call, given: Expr, { file }: Facts): boolean {
+  const arg = outer.args.find(({ value }) => value === given);
+  const param = arg ? paramGiven(outer, arg, file) : null;
+  const one = param && file.scopes.definitionAt(param);
+  const returned = file.once(returnsByName).get(file.dotted(outer.func) ?? "") ?? [];
+  return (
+    !!one &&
+    returned.length > 0 &&
+    returned.every((value) => {
+      let at = value;
+      while (at.kind === "Call" && at.func.kind === "Attribute" && METHODS.has(at.func.attr))
+        at = at.func.value;
+      return at.kind === "Name" && file.scopes.reaching(at).every((made) => made === one);
+    })
+  );
 }
 
 /** What a function or method of torch's computes from. */

@@ -52,3 +52,22 @@ def more(loader, net, n):
         mask = torch.rand_like(x).to(device)
         net(x, noise, mask)
     return a, b, c, d, e
+
+
+def masked(loader, net, n):
+    for x in loader:
+        later = (1 - torch.triu(torch.ones(n, n), diagonal=1)).bool().to(device)  # expect: PLM035
+        near = ((torch.arange(n) > 3).float() - 0.5).to(device)  # expect: PLM035
+        # trap: what is computed from the batch is on the host with it
+        held = (x.cpu() * torch.ones(n)).bool().to(device)
+        net(x, later, near, held)
+
+
+def mixed(loader, net, n, rows):
+    for x in loader:
+        alpha = torch.FloatTensor(n, 1, 1, 1).uniform_(0, 1).to(device)  # expect: PLM035
+        # trap: what the list holds has to be copied
+        known = torch.FloatTensor(rows).to(device)
+        # trap: made there
+        other = torch.empty(n, device=device).uniform_()
+        net(x, alpha, known, other)

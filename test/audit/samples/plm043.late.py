@@ -100,3 +100,22 @@ def pictures(model, loader, optimizer, device):
         images = [part.to(device).float() for part in image_batch]
         model(images).mean().backward()
         optimizer.step()
+
+
+class Acting:
+    def act(self, sensed, images):
+        # trap: cast before it is sent
+        other = torch.from_numpy(sensed.reshape(1, -1)).float().to(self.device)
+        # trap: bytes are better cast there
+        seen = torch.from_numpy(images[None]).to(self.device).float()
+        self.look(seen)
+        row = torch.from_numpy(sensed.reshape(1, -1)).to(self.device).float()  # likely: PLM043
+        return self.actor(row) + self.actor(other)
+
+    def learn(self, gains, optimizer):
+        weights = torch.DoubleTensor(gains).to(self.device).float()  # expect: PLM043
+        # trap: who computes in float64 wants it
+        exact = torch.DoubleTensor(gains).to(self.device)
+        loss = (weights * self.losses()).sum() + (exact * self.exact_losses()).sum()
+        loss.backward()
+        optimizer.step()

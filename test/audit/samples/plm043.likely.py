@@ -37,3 +37,11 @@ class Actor:
         # trap: nobody casts it
         self.net(torch.from_numpy(actions).to(self.device))
         return first, self.net(torch.from_numpy(obs).to(self.device).float())  # likely: PLM043
+
+
+def by_noise(net, schedule, x, t, device):
+    capped = torch.from_numpy(np.minimum(schedule.alphas_cumprod / (1 - schedule.alphas_cumprod), 5.0))
+    weight = torch.from_numpy(1.0 - schedule.alphas_cumprod).to(device)  # likely: PLM043
+    # trap: cast on the host
+    narrow = torch.from_numpy(schedule.alphas_cumprod.astype(np.float32)).to(device)
+    return (net(x, t) * weight[t] * narrow[t]).mean() + capped.float().mean().to(device)

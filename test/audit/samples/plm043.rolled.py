@@ -1,4 +1,5 @@
 import numpy as np
+import scipy.signal
 import torch
 from torch.utils.data import Dataset
 
@@ -48,3 +49,17 @@ class Rooms(Dataset):
         if self.names:
             parts.append(str(index))
         return parts
+
+
+def discount(x, gamma):
+    return scipy.signal.lfilter([1], [1, -gamma], x[::-1], axis=0)[::-1].copy()
+
+
+def update_discounted(policy, rewards, gamma, optimizer, device):
+    returns = torch.from_numpy(discount(np.asarray(rewards), gamma)).to(device)  # expect: PLM043
+    # trap: cast before it is sent
+    narrow = torch.from_numpy(discount(np.asarray(rewards), gamma)).float().to(device)
+    loss = (policy.logp() * (returns - narrow)).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()

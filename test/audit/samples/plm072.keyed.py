@@ -60,3 +60,24 @@ def train_kept(net, data, opt, tell):
         loss.backward()
         opt.step()
         opt.zero_grad()
+
+
+def train_unpacked(data, model, optimizer):
+    for batch in DataLoader(data, batch_size=8, pin_memory=True):
+        batch = {k: torch.cat([v, v.flip(-1)]) for k, v in batch.items()}  # expect: PLM072
+        images, masks = batch["image"], batch["mask"]
+        images = images.to("cuda", non_blocking=True)
+        loss = model(images, masks.to("cuda", non_blocking=True))
+        loss.backward()
+        optimizer.step()
+
+
+def train_counted(data, model, optimizer):
+    for batch in DataLoader(data, batch_size=8, pin_memory=True):
+        # trap: what is sent is the batch as it came
+        pairs = {k: torch.cat([v, v.flip(-1)]) for k, v in batch.items()}
+        seen, images = pairs["image"], batch["image"]
+        loss = model(images.to("cuda", non_blocking=True))
+        loss.backward()
+        optimizer.step()
+        print(seen.shape)
