@@ -13,7 +13,7 @@ import { keeps } from "../facts/kept.ts";
 import { isNetwork } from "../facts/networks.ts";
 import { callsOf } from "../facts/returns.ts";
 import { usedAsTensor } from "../facts/tensor-use.ts";
-import { FUNCTIONS, METHODS, last } from "../facts/torch-names.ts";
+import { FUNCTIONS, METHODS, TENSOR_ONLY_METHODS, last } from "../facts/torch-names.ts";
 import { loopsAround } from "../facts/training.ts";
 import type { Finding, Rule } from "../rule.ts";
 import { assignsOfKind } from "../facts/assigns.ts";
@@ -131,15 +131,45 @@ function isCalledAsTensors({ annotation, default: usual, name }: Param, { file, 
 /** What nobody calls anything else so. */
 const TENSORS = /^(?:edge_(?:index|attr|weight)|input_ids|attention_mask|hidden_states)$/;
 
-/** `(pos[i] - pos[j]).norm(dim=-1)`: only of tensors is that asked along a `dim`. */
+/**
+ * `(pos[i] - pos[j]).norm(dim=-1)`, `(ids != pad).unsqueeze(1)`: only tensors have that, and nothing but the parameters can be
+ * one.
+ */
 function isReduced(param: Param, fn: FunctionDef | Lambda, { file }: Facts): boolean {
-  return file.calls.given(["dim"]).some((call) => {
+  const isParam = (name: Name): boolean => fn.params.some((one) => one.name === name.id);
+  const ofTensors = [...file.callsNamed(...TENSOR_ONLY_METHODS), ...file.calls.given(["dim"])];
+  return ofTensors.some((call) => {
     const { func } = call;
     if (functionOf(call) !== fn || func.kind !== "Attribute" || file.dotted(func) !== null) return false;
-    let found = false;
-    walk(func.value, (node) => void (found ||= node.kind === "Name" && node.id === param.name));
-    return found && METHODS.has(func.attr);
+    if (!METHODS.has(func.attr)) return false;
+    const names = operandsOf(func.value);
+    return names !== null && names.every(isParam) && names[0]?.id === param.name;
   });
+}
+
+/** The names that an expression of nothing but operators, indices and constants is computed from; null of any other. */
+function operandsOf(expr: Expr): Name[] | null {
+  switch (expr.kind) {
+    case "Name":
+      return [expr];
+    case "Num":
+      return [];
+    case "Unary":
+      return operandsOf(expr.operand);
+    case "Subscript":
+      return operandsOf(expr.value);
+    case "Binary":
+      return joined([expr.left, expr.right]);
+    case "Compare":
+      return joined([expr.left, ...expr.rights]);
+    default:
+      return null;
+  }
+}
+
+function joined(exprs: readonly Expr[]): Name[] | null {
+  const all = exprs.map(operandsOf);
+  return all.includes(null) ? null : all.flatMap((names) => names ?? []);
 }
 
 /** `model(ids)`: what a network is run on. */
@@ -614,17 +644,13 @@ function isHeldOnDevice(value: Expr, facts: Facts): boolean {
   const { what, device } = facts.value(value);
   if (what === "output" || what === "tensor")
     return (device === "network" || device === "accelerator") && !isSummedUp(value, facts.file);
-  return (
-    facts.guesses && what === "unknown" && isLikelyOutput(value, facts) && !isSmall(value, facts.file)
-  );
+  return facts.guesses && what === "unknown" && isLikelyOutput(value, facts) && !isSmall(value, facts.file);
 }
 
 /** A loss, or what was summed up. */
 function isSummedUp(value: Expr, file: PythonFile): boolean {
   const made = value.kind === "Name" ? file.scopes.reaching(value).map((one) => one.value ?? value) : [];
-  return [value, ...made].some((one) =>
-    /loss|\b(?:sum|mean|norm|item|max|min)\(/.test(file.textOf(one)),
-  );
+  return [value, ...made].some((one) => /loss|\b(?:sum|mean|norm|item|max|min)\(/.test(file.textOf(one)));
 }
 
 /** `make_report(loss)` of this file, which hands back a function of its own. */
