@@ -149,6 +149,10 @@ function whereTo(use: Expr, facts: Facts): readonly Definition[] | "escapes" | n
         at = call;
         break;
       }
+      // Into a text.
+      case "Binary":
+        if (at.op === "%" && facts.value(at).what === "string") return null;
+        break;
       case "Str":
       case "Compare":
       case "Assert":

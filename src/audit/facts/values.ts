@@ -470,8 +470,12 @@ export class Values {
       }
       case "Unary":
         return expr.op === "not" ? OTHER : this.of(expr.operand);
-      case "Binary":
-        return this.computed(expr, [this.of(expr.left), this.of(expr.right)]);
+      case "Binary": {
+        const left = this.of(expr.left);
+        // `"loss %.3f, accuracy %.3f" % (total / n, accuracy)`
+        if (expr.op === "%" && left.what === "string") return left;
+        return this.computed(expr, [left, this.of(expr.right)]);
+      }
       case "Compare": {
         if (expr.ops.some((op) => op === "is" || op === "is not" || op === "in" || op === "not in"))
           return OTHER;
