@@ -41,8 +41,9 @@ export function unpinnedData(file: PythonFile): readonly string[] | undefined {
   return found.size > 0 ? [...found].map(([name, mark]) => mark + name) : undefined;
 }
 
+/** Not `self.device = device`: what keeps a device may never send anything to it. */
 const SENDS =
-  /\.cuda\(|\.to\(\s*(?:device\s*=\s*)?(?:[\w.]*(?:device|gpu)\b|["']cuda|torch\.device\()|\bdevice\s*=\s*(?:[\w.]*device\b|["']cuda)/i;
+  /\.cuda\(|\.to\(\s*(?:device\s*=\s*)?(?:[\w.]*(?:device|gpu)\b|["']cuda|torch\.device\()|(?<!\.)\bdevice\s*=\s*(?:[\w.]*device\b|["']cuda)/i;
 
 /** `return row.cuda()` of what hands out an example, or of a transform that is called with one. */
 function sendsExamples(cls: ClassDef, bases: readonly string[], file: PythonFile): boolean {
