@@ -115,7 +115,8 @@ export function graphBehind(loss: Expr, facts: Facts, maybe = false): ReadonlySe
             (maybe &&
               one.how === "unpack" &&
               one.value?.kind === "Call" &&
-              !facts.file.dotted(one.value.func));
+              !facts.file.dotted(one.value.func) &&
+              !isRemembered(one.value));
           if (carries && !facts.networks.is(node)) found.add(one);
           if (one.value) follow(one.value);
         }
@@ -123,6 +124,15 @@ export function graphBehind(loss: Expr, facts: Facts, maybe = false): ReadonlySe
     });
   follow(loss);
   return found;
+}
+
+/** `replay_buffer.sample(batch_size)`: what was stored in steps before, and differentiating that again would fail. */
+function isRemembered({ func }: Call): boolean {
+  return (
+    func.kind === "Attribute" &&
+    /^(?:sample|get|next)/.test(func.attr) &&
+    /(?:memory|buffer|replay|rollouts?|storage)$/i.test(lastWord(func.value))
+  );
 }
 
 /**
