@@ -50,8 +50,7 @@ export function isStored(
   if (parent?.kind === "Tuple" || parent?.kind === "List" || parent?.kind === "Dict")
     return isStored(parent, processes, isKept);
   // `errors += [e]`
-  if (parent?.kind === "AugAssign")
-    return expr.kind === "List" && parent.op === "+" && isKept(parent.target);
+  if (parent?.kind === "AugAssign") return expr.kind === "List" && parent.op === "+" && isKept(parent.target);
   const call = parent?.kind === "Arg" ? parent.parent : null;
   if (call?.kind !== "Call") return false;
   // `reports.append(Report(step, e))`
@@ -63,9 +62,7 @@ export function isStored(
       (processes
         ? /^(?:append|appendleft|add|extend)$/
         : /^(?:append|appendleft|add|extend|put|put_nowait)$/
-      ).test(
-        call.func.attr,
-      ) &&
+      ).test(call.func.attr) &&
       call.args.length === 1 &&
       isKept(call.func.value))
   );
